@@ -178,6 +178,25 @@ def case_contact_beside_other_forces_has_the_same_bytes():
     same_files(path)
 
 
+def case_nodes_that_fly_far_end_a_run_alike():
+    """Sheets with several times their stable step, before lists are made that are wide enough."""
+    bodies = "".join(f"""
+  - {{name: s{i}, type: cloth, nodes: [40, 40], origin: [{0.003 * i}, {0.0075 * i}, 0],
+     u: [0.4, 0, 0], v: [0, 0.002, 0.4], mass: 0.05, velocity: [0, {-i}, 0],
+     springs: {{structural: {{stiffness: 200}}, shear: {{stiffness: 100}}}}}}""" for i in range(4))
+    for integrator, dt in (("symplectic_euler", 0.0025), ("symplectic_euler", 0.0008), ("rk4", 0.0025)):
+        path = write("flying.yaml", f"""
+simulation: {{integrator: {integrator}, dt: {dt}, steps: 32}}
+environment: {{gravity: [0, -9.81, 0]}}
+contact: {{thickness: 0.004}}
+bodies:{bodies}
+""")
+        one, three = (start(ranks, "run", path, "--no-output", "--quiet") for ranks in (0, 3))
+        expect(one.returncode == three.returncode == 1, three.stderr)
+        expect(complaints(three.stderr) == complaints(one.stderr), three.stderr)
+        expect("diverged at t = " in one.stderr, one.stderr)
+
+
 def case_surfaces_that_cross_are_one_message():
     path = touching("crossing.yaml", TOUCHING["all"])
     with open(os.path.join(FOLDER, path), encoding="utf-8") as file:

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,6 +348,53 @@ static void what_cuts_hold_is_not_said_to_lose_energy(void **state)
     outcome_free(&outcome);
 }
 
+// Sheets that are thrown at each other so fast that all of their triangles come near each other in
+// a step: of which a search takes long, and its lists gigabytes.
+static void write_thrown_sheets(int speed)
+{
+    char text[8000];
+    int at = snprintf(text, sizeof text,
+                      "simulation: {integrator: symplectic_euler, dt: 1e-4, steps: 20}\n"
+                      "contact: {thickness: 0.002}\nbodies:\n");
+    for (int i = 0; i < 20; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       "- {name: s%d, type: cloth, nodes: [70, 70], origin: [0, 0, %g],\n"
+                       "   u: [0.5, 0, 0], v: [0, 0.5, 0], mass: 0.05, stiffness: 20,\n"
+                       "   velocity: [%d, %d, 0]}\n",
+                       i, 0.004 * i, i % 2 ? speed : -speed, speed * (3 * (i % 5) - 6) / 10);
+    fixture_write("thrown.yaml", text);
+}
+
+// Before the system would end the process without a message.
+static void lists_that_no_memory_is_left_for_are_told(void **state)
+{
+    (void)state;
+    write_thrown_sheets(2000);
+    struct outcome outcome =
+        cli_expect(1, "TAUT_MEMORY_LIMIT=250M taut run --quiet --no-output thrown.yaml");
+    assert_non_null(strstr(outcome.err, "out of memory for contact in step 1: its lists would"));
+    assert_non_null(strstr(outcome.err, "GB by TAUT_MEMORY_LIMIT)"));
+    outcome_free(&outcome);
+}
+
+// A step that takes long is not finished.
+static void signals_are_heard_within_a_step(void **state)
+{
+    (void)state;
+    write_thrown_sheets(200);
+    const pid_t process = cli_start(
+        (const char *const[]){"run", "--quiet", "--output", "thrown", "thrown.yaml", NULL});
+    assert_true(cli_wait_for_file(process, "thrown/energy.csv"));
+    assert_int_equal(kill(process, SIGTERM), 0);
+    assert_int_equal(cli_wait(process), 1);
+    size_t length;
+    char *err = fixture_read("err.txt", &length);
+    assert_non_null(strstr(err, "taut: interrupted by SIGTERM\ntaut: step 1 was given up, and left "
+                                "no state"));
+    assert_non_null(strstr(err, "begin it again with: taut resume thrown"));
+    free(err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +407,8 @@ int main(void)
         cmocka_unit_test(what_relax_has_moved_is_reported),
         cmocka_unit_test(momentum_that_cuts_take_is_told_where_it_matters),
         cmocka_unit_test(what_cuts_hold_is_not_said_to_lose_energy),
+        cmocka_unit_test(lists_that_no_memory_is_left_for_are_told),
+        cmocka_unit_test(signals_are_heard_within_a_step),
     };
     return cmocka_run_group_tests(tests, enter, NULL);
 }

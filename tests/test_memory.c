@@ -600,6 +600,31 @@ static void test_limits_of_the_process_count(void **state)
     assert_true(left.bytes > 40e6 && left.bytes <= 51e6);
 }
 
+// What grows while a run goes on is not planned; an allowance of less than 256 MiB may be left from
+// before.
+static void test_arrays_do_not_grow_beyond_the_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "100M", 1), 0);
+    (void)memory_left_to_this_process();
+    assert_false(memory_may_grow(400e6));
+    static char *blocks[64];
+    int count = 0;
+    for (; count < 64 && memory_may_grow(8 << 20); count++) {
+        blocks[count] = malloc(8 << 20);
+        assert_non_null(blocks[count]);
+        memset(blocks[count], 1, 8 << 20);
+    }
+    print_message("%d blocks of 8 MiB\n", count);
+    assert_in_range(count, 0, 60); // 512 MiB would be all
+    while (count > 0)
+        free(blocks[--count]);
+    assert_int_equal(setenv("TAUT_MEMORY_LIMIT", "none", 1), 0);
+    assert_true(memory_may_grow(400e6));
+    assert_int_equal(unsetenv("TAUT_MEMORY_LIMIT"), 0);
+    assert_false(memory_may_grow(1e18));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -617,6 +642,7 @@ int main(void)
         cmocka_unit_test(test_files_are_sampled),
         cmocka_unit_test(test_sizes_in_words),
         cmocka_unit_test(test_limits_of_the_process_count),
+        cmocka_unit_test(test_arrays_do_not_grow_beyond_the_limit),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

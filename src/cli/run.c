@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/interruption.h"
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/text.h"
@@ -480,6 +481,8 @@ static void step_to(struct run *run, uint64_t target, struct batch *batch)
         double begin = clock_seconds();
         run->status =
             solver_advance_towards(run->solver, steps, target - step, &certain, &run->error);
+        if (solver_was_interrupted(run->solver)) // within a step
+            run->signal_number = signals_caught();
         batch_update(batch, steps, clock_seconds() - begin);
         warn_of_unsolved(run);
         progress_update(&run->progress);
@@ -594,6 +597,7 @@ static void leave_checkpoint(struct run *run)
 static void simulate(struct run *run)
 {
     signals_watch();
+    interruption_watch(signals_count);
     progress_begin(&run->progress, run->solver, run->options->quiet);
     if (try_state_file(run) == TAUT_OK && open_output(run) == TAUT_OK) {
         checkpoints_begin(run);
@@ -601,7 +605,8 @@ static void simulate(struct run *run)
         progress_end(&run->progress);
     }
     // Energies and volumes of run->frame are those of the end.
-    if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver))
+    if (run->frame.bodies && run->energy_step != taut_solver_step_count(run->solver) &&
+        !solver_was_interrupted(run->solver))
         read_frame(run, FRAME_ENERGY);
     const bool has_state = write_state(run) == TAUT_OK && run->state;
     leave_checkpoint(run);
@@ -627,7 +632,9 @@ static void check_dt(struct run *run)
 static void report_end(const struct run *run)
 {
     const struct options *options = run->options;
-    if (run->signal_number != 0)
+    if (solver_was_interrupted(run->solver))
+        complain("interrupted by %s", signals_name(run->signal_number));
+    else if (run->signal_number != 0)
         complain("interrupted by %s at t = %g s, step %" PRIu64 " of %" PRIu64 "%s",
                  signals_name(run->signal_number), taut_solver_time(run->solver),
                  taut_solver_step_count(run->solver), taut_solver_steps_planned(run->solver),
@@ -700,7 +707,8 @@ int run_or_resume(const struct options *options, struct resumption *resumption)
     if (shared && !group_leads()) {
         const struct vtp_options frames = vtp_options_of(session.scene, session.solver);
         struct pieces pieces = pieces_of(session.solver, &frames);
-        signals_watch(); // rank 0 decides what follows from them
+        signals_watch(); // rank 0 decides what follows from them, but for steps that take long
+        interruption_watch(signals_count);
         solver_serve(session.solver, answer, &pieces);
         pieces_free(&pieces);
     }

@@ -4,8 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/interruption.h"
 #include "base/memory.h"
 #include "contact/candidates.h"
+#include "parallel/quota.h"
 
 // ---- Making
 
@@ -228,6 +230,8 @@ static bool grow(struct broad_phase *broad, void **array, size_t *capacity, size
     if (needed <= *capacity)
         return true;
     const size_t wanted = (needed > expected ? needed : expected) + needed / 2;
+    if (!memory_may_grow((double)wanted * (double)size))
+        return false;
     while (atomic_flag_test_and_set_explicit(&broad->allocating, memory_order_acquire))
         ;
     void *larger = memory_allocate(broad->allocator, wanted, size);
@@ -340,6 +344,7 @@ static bool find_list(struct broad_phase *broad, const struct broad_phase_rules 
             done = find_pairs(broad, rules, &all, list, a);
         else if (!is_wanted)
             done = find_pairs(broad, rules, &some, list, a);
+        done = done && !interruption_is_due();
     }
     list->failed = !done;
     return done;

@@ -581,40 +581,43 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     if (!it)
         return;
     const bool at_start = it->always_at_start || is_at_start(system, evaluation);
+    // Also at the other stages of a step that is given up.
+    bool paused = it->paused || (it->gives_up && !at_start);
     REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
     // A step that moves nodes farther than lists allow has them made again, which takes more time
     // than here.
-    if (worker->index == 0 && at_start && !it->paused && motion_changes(system, evaluation.time))
+    if (worker->index == 0 && at_start && !paused && motion_changes(system, evaluation.time))
         it->lists_due = true;
-    if (!it->paused)
+    if (!paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
     const bool at_stage = it->rows && !at_start;
-    if (at_stage && it->start_known && !it->paused)
+    if (at_stage && it->start_known && !paused)
         REAL_NAME(surface_lists_cover)(system, worker);
-    if (it->keeps_start && at_start && !it->paused)
+    if (it->keeps_start && at_start && !paused)
         keep_start(system, worker);
-    else if (it->has_stages && it->start_known && !it->paused)
+    else if (it->has_stages && it->start_known && !paused)
         REAL_NAME(surface_lists_reach)(system, evaluation.time, worker);
-    if (it->shapes && !it->paused && at_stage)
+    paused |= it->gives_up && !at_start;
+    if (it->shapes && !paused && at_stage)
         REAL_NAME(shape_stage_begin)(system, evaluation.time, worker);
-    else if (it->shapes && !it->paused)
+    else if (it->shapes && !paused)
         REAL_NAME(shape_contact_find)(system, evaluation.time, at_start, worker);
-    const bool shapes_push = !at_stage && it->shapes && !it->paused && it->shapes->pushes;
-    if (it->rows && at_start && it->pairs == 0 && !it->paused)
+    const bool shapes_push = !at_stage && it->shapes && !paused && it->shapes->pushes;
+    if (it->rows && at_start && it->pairs == 0 && !paused)
         REAL_NAME(surface_start_move)(system, worker); // lists may be made again in this step
-    if (at_start && !it->paused && surface_shares(system)) {
+    if (at_start && !paused && surface_shares(system)) {
         if (it->pairs > 0)
             REAL_NAME(surface_pairs_leave)(system, worker);
         REAL_NAME(surface_shares_want)(system, worker);
     }
-    if (it->paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
+    if (paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
         if (worker->index == 0) {
             it->pushes = it->keeps_power = false;
             if (it->friction)
                 it->friction->powers_known = false;
             if (it->rows)
                 it->rows->present = false;
-            if (it->rows && !it->paused)
+            if (it->rows && !paused)
                 it->rows->count = 0;
             atomic_store_explicit(&system->surfaces_push, shapes_push, memory_order_relaxed);
         }

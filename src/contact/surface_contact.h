@@ -121,6 +121,10 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
 void REAL_NAME(surface_contact_give_up)(struct system *system, const struct worker *worker);
 bool REAL_NAME(surface_contact_gave_up)(const struct system *system);
 
+// While system->is_hopeless is asked: whether it is because nodes fly so far in the step that lists
+// for it may take minutes and gigabytes.
+bool REAL_NAME(surface_contact_flies)(const struct system *system);
+
 // After that, in an explicit step with colliders that project: whether nodes are inside these, at a
 // time, s. If so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it),
 // surface_lift moves those nodes out, and surface_lift_undo back, and keeps these positions for

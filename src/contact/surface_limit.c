@@ -400,6 +400,10 @@ static bool pair_passes(const struct system *system, struct pair_finder *finder,
     const struct block_pair *pair = &it->lists[index].pairs[p].pair;
     struct candidate_walk walk;
     struct candidate found;
+    if (!search_goes_on(0)) {
+        atomic_store(&it->failed, true);
+        return false;
+    }
     if (!passing_candidates(it, finder, index, p, near, &walk))
         return false;
     while (candidate_next(&walk, &found)) {
@@ -423,6 +427,8 @@ static void find_passing(const struct system *system, struct pair_finder *finder
     list->passing_count = 0;
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
+        if (atomic_load_explicit(&it->failed, memory_order_relaxed))
+            return; // the run ends
         if ((double)pair->least > enough)
             continue;
         if (!all && !blocks_have_changed(it, pair->a, pair->b, CHANGED_BEFORE))
@@ -462,6 +468,32 @@ static void share_passing(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
+// Whether the run has certainly diverged, and nodes fly so far in this step that lists wide enough
+// for it would take minutes and gigabytes. That must not depend on when lists were made, so it is
+// asked of all steps that are so long, also those for which lists suffice. After
+// surface_lists_check, and not while a step is cut. The same on every worker.
+static bool is_lost(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!system->is_hopeless || it->rows || it->lifts || !REAL_NAME(surface_motion_may_fly)(system))
+        return false;
+    worker_barrier(worker); // all have read what follows from the step
+    if (worker->index == 0)
+        it->flies = true; // as far as is known
+    worker_barrier(worker);
+    const bool lost =
+        system->is_hopeless(system, worker) && REAL_NAME(surface_motion_flies)(system, worker);
+    worker_barrier(worker); // all have read it
+    if (worker->index == 0)
+        it->flies = false; // what is_hopeless is asked for before a cut
+    return lost;
+}
+
+bool REAL_NAME(surface_contact_flies)(const struct system *system)
+{
+    return system->surface_contact->flies;
+}
+
 bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
                                        const struct worker *worker)
 {
@@ -472,7 +504,12 @@ bool REAL_NAME(surface_contact_passes)(struct system *system, double end,
         atomic_store(&it->passes, false);
     if (it->rows && it->start_known)
         REAL_NAME(surface_lists_cover)(system, worker);
-    if (REAL_NAME(surface_lists_check)(system, worker))
+    const bool narrow = REAL_NAME(surface_lists_check)(system, worker);
+    if (is_lost(system, worker)) {
+        REAL_NAME(surface_contact_give_up)(system, worker);
+        return false;
+    }
+    if (narrow)
         REAL_NAME(surface_lists_widen)(system, false, worker);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
@@ -531,7 +568,9 @@ static bool cut_list(struct system *system, struct pair_finder *finder, size_t i
             continue;
         if (!passing_candidates(it, finder, index, p, &near, &walk))
             continue;
-        while (candidate_next(&walk, &found))
+        if (!search_goes_on(0))
+            atomic_store(&it->failed, true);
+        while (!atomic_load(&it->failed) && candidate_next(&walk, &found))
             if (candidate_may_pass(system, pair, &found))
                 cut |= cut_candidate(system, pair, &found, together, &stays);
         if (stays) // so that it is looked at again

@@ -289,6 +289,8 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
     const struct surface_block *blocks = it->surfaces.blocks;
     if ((double)pair->others >= distance)
         return true;
+    if (!search_goes_on(0))
+        return false;
     const double apart = separation_of(it, &pair->pair, distance);
     if (apart > distance) { // as if they had never been listed
         drop_codes(to, pair);
@@ -452,11 +454,14 @@ void REAL_NAME(surface_memory_has_run_out)(struct system *system)
     it->pushes = false;
     if (it->rows)
         it->rows->count = 0;
+    const bool interrupted = interruption_is_due();
     if (it->shares) // the others wait for what this rank has not
-        ranks_abort(1, "out of memory for contact");
+        ranks_abort(1, interrupted ? "interrupted within a step that takes too long to be finished"
+                                   : "out of memory for contact");
     if (system->fault.code != TAUT_OK)
         return;
-    system->fault = (struct fault){.code = TAUT_ERROR_MEMORY, .step = system->state->step};
+    system->fault = (struct fault){
+        .code = TAUT_ERROR_MEMORY, .step = system->state->step, .interrupted = interrupted};
 }
 
 // What the pairs of all lists know, of the present state, before lists are made again.

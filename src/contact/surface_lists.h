@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/interruption.h"
 #include "contact/barrier.h"
 #include "contact/broad_phase.h"
 #include "contact/separation.h"
@@ -16,6 +17,7 @@
 #include "contact/shapes.h"
 #include "contact/surface_friction.h"
 #include "contact/surfaces.h"
+#include "parallel/quota.h"
 #include "springs/springs.h"
 
 // Forces on the second block of a pair that touches: of the nodes that have any, whose bits are
@@ -288,10 +290,19 @@ struct surface_contact {
     double uncut_kinetic; // J, the greatest before a cut since then
     double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion
     bool gives_up;        // surface_contact_give_up
+    bool flies;           // surface_motion_flies
+    bool stage_flies;     // the same of a stage, as far as bounds show
     bool cuts_again;      // something has been cut in this round
     bool has_no_end;      // the last cut: something is still passed
     uint8_t *changed;     // by block: in which round of the last cut a node of it has been moved
 };
+
+// Whether a search goes on that may take an array of so many bytes more, or none: it ends without
+// memory, and in a step that is given up (base/interruption.h).
+static inline bool search_goes_on(double bytes)
+{
+    return !interruption_is_due() && (bytes <= 0 || memory_may_grow(bytes));
+}
 
 // As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for
 // lists that change little from step to step.
@@ -300,6 +311,8 @@ static inline bool reserve_closely(void **array, size_t *capacity, size_t needed
     const size_t wanted = needed + needed / 8 + 16;
     if (needed <= *capacity)
         return true;
+    if (!search_goes_on(((double)wanted - (double)*capacity) * (double)size))
+        return false;
     void *larger =
         wanted > needed && wanted <= SIZE_MAX / size ? realloc(*array, wanted * size) : NULL;
     if (!larger)
@@ -316,6 +329,8 @@ static inline bool reserve_anew(void **array, size_t *capacity, size_t needed, s
     const size_t wanted = needed + needed / 16 + 16;
     if (needed <= *capacity && *capacity <= needed + needed / 8 + 32)
         return true;
+    if (!search_goes_on(((double)wanted - (double)*capacity) * (double)size))
+        return false;
     free(*array);
     *array = wanted <= SIZE_MAX / size ? malloc(wanted * size) : NULL;
     *capacity = *array ? wanted : 0;

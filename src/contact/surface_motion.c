@@ -515,15 +515,21 @@ static double distance_cut(const struct surface_contact *it, double way, double 
     return distance_of_cuts(way + 2 * it->rounding, CUT_LEAST * thickness);
 }
 
-// Whether no two tiles move so far in the step, as far as that is known, that what is beyond the
-// reach of forces might be cut.
-static bool is_slow(const struct surface_contact *it)
+// m, of two bodies.
+static double least_thickness(const struct surface_contact *it)
 {
     double least = INFINITY;
     for (size_t b = 0; b < it->body_count; b++)
         if (it->wanted[b])
             least = fmin(least, 2 * it->half_thickness[b]);
-    return distance_cut(it, it->way_most, greatest_thickness(it)) <= 1.5 * least;
+    return least;
+}
+
+// Whether no two tiles move so far in the step, as far as that is known, that what is beyond the
+// reach of forces might be cut.
+static bool is_slow(const struct surface_contact *it)
+{
+    return distance_cut(it, it->way_most, greatest_thickness(it)) <= 1.5 * least_thickness(it);
 }
 
 // Whether lists have all candidates that the cut of the step might look at. Lists of the reach of
@@ -748,6 +754,22 @@ static void measure_ways(struct system *system, const struct worker *worker)
         REAL_NAME(surface_way_starts)(system, old, worker);
     worker_barrier(worker);
     find_ways(system, (const real *const *)old, worker);
+}
+
+bool REAL_NAME(surface_motion_may_fly)(const struct system *system)
+{
+    const struct surface_contact *it = system->surface_contact;
+    return it->ways_known && isfinite(it->way_most) && it->way_most > FAR_WAY * least_thickness(it);
+}
+
+bool REAL_NAME(surface_motion_flies)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    measure_ways(system, worker);
+    if (worker->index == 0)
+        it->flies = it->old_x && greatest_way(it) > FAR_WAY;
+    worker_barrier(worker);
+    return it->flies;
 }
 
 // it->moved are those at the start of the next step.
@@ -1016,6 +1038,38 @@ void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const stru
     prepare_for_kept(system, worker);
 }
 
+// Whether two tiles may have moved relative to each other by more than FAR_WAY thicknesses in the
+// part `elapsed` of a step, by it->moved and what they had moved when it began.
+static bool stage_may_fly(const struct surface_contact *it, double elapsed)
+{
+    struct displacements all = no_displacements();
+    if (!it->bounds_before || it->displaced)
+        return true;
+    for (size_t t = 0; t < it->tile_count; t++)
+        for (int axis = 0; axis < 3; axis++) {
+            const real least = it->moved[t].least[axis] - it->bounds[t].most[axis],
+                       most = it->moved[t].most[axis] - it->bounds[t].least[axis];
+            all.least[axis] = least < all.least[axis] ? least : all.least[axis];
+            all.most[axis] = most > all.most[axis] ? most : all.most[axis];
+        }
+    return relative_displacement(&all, &all) > elapsed * FAR_WAY * least_thickness(it);
+}
+
+// Whether the run has certainly diverged at a stage in which nodes fly: as is asked at the end of a
+// step before it is cut. By the way from the start, as this must not depend on when lists were
+// made. The same on every worker.
+static bool stage_is_lost(struct system *system, double elapsed, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it->stage_flies || !system->is_hopeless || !system->is_hopeless(system, worker))
+        return false;
+    find_boxes(system, BOXES_SINCE_START, worker);
+    if (worker->index == 0)
+        it->gives_up = greatest_displacement(it) > elapsed * FAR_WAY;
+    worker_barrier(worker);
+    return it->gives_up;
+}
+
 void REAL_NAME(surface_lists_reach)(struct system *system, double time, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -1024,9 +1078,10 @@ void REAL_NAME(surface_lists_reach)(struct system *system, double time, const st
     if (worker->index == 0) {
         const double most = greatest_use(it, it->moved);
         it->lists_due = most > 1 && isfinite(most);
+        it->stage_flies = stage_may_fly(it, elapsed / system->settings.dt);
     }
     worker_barrier(worker);
-    if (!it->lists_due)
+    if (stage_is_lost(system, elapsed / system->settings.dt, worker) || !it->lists_due)
         return;
     find_boxes(system, BOXES_SINCE_START, worker);
     if (worker->index == 0) {

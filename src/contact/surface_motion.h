@@ -58,6 +58,13 @@ void REAL_NAME(surface_lists_reach)(struct system *system, double time,
 // with a barrier.
 void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker);
 
+// Whether two tiles may have moved relative to each other by more than so many thicknesses in an
+// explicit step, and whether they have, by the starts of all nodes: how wide lists have to be for
+// it. After surface_lists_check; the second ends with a barrier. The same on every worker.
+#define FAR_WAY 2
+bool REAL_NAME(surface_motion_may_fly)(const struct system *system);
+bool REAL_NAME(surface_motion_flies)(struct system *system, const struct worker *worker);
+
 // Once the motion of a step has been cut: whether lists were not complete for what that has looked
 // at. What is left may differ more between bodies than what they had before, as those that fall
 // together and of which a floor stops one. The same on every worker.

@@ -380,11 +380,11 @@ static void cut_and_count(struct system *system, struct evaluation end, const st
 {
     const bool counts_work = system->settings.keep_energy_budget;
     struct motion_energy before = {0};
-    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
-    if (system->is_hopeless && system->is_hopeless(system, kinetic, worker)) {
+    if (system->is_hopeless && system->is_hopeless(system, worker)) {
         REAL_NAME(surface_contact_give_up)(system, worker);
         return;
     }
+    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
     const bool by_impulses = counts_work && REAL_NAME(cut_work_begin)(system, worker);
     if (counts_work && !by_impulses)
         before = energy_of_motion(system, end, worker);

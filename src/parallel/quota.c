@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,19 +239,25 @@ static double machine_left(void)
     return INFINITY;
 }
 
+// The pages counted in a column of /proc/self/statm, bytes; 0: unknown.
+static double pages_of_this_process(int column)
+{
+    char text[TEXT_CAPACITY], *at = text;
+    double pages = 0;
+    if (read_text("/proc/self/statm", text, sizeof text))
+        for (int i = 0; i <= column; i++)
+            pages = strtod(at, &at);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
 // What a resource limit of this process leaves above the pages counted in a column of
 // /proc/self/statm.
 static double limit_left(int resource, int column)
 {
     struct rlimit limit;
-    char text[TEXT_CAPACITY], *at = text;
     if (getrlimit((unsigned)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return INFINITY;
-    double used = 0;
-    if (read_text("/proc/self/statm", text, sizeof text))
-        for (int i = 0; i <= column; i++)
-            used = strtod(at, &at) * (double)sysconf(_SC_PAGESIZE);
-    return fmax(0, (double)limit.rlim_cur - used);
+    return fmax(0, (double)limit.rlim_cur - pages_of_this_process(column));
 }
 
 double addresses_left_to_this_process(void)
@@ -310,14 +317,55 @@ struct memory_left memory_left_on_this_machine(void)
     return left;
 }
 
+// What a process holds before it allocates arrays, as its libraries, does not count against
+// TAUT_MEMORY_LIMIT.
+static _Atomic double resident_at_first; // bytes, when that was first asked for; 0: not yet
+
+enum { STATM_RESIDENT = 1 };
+
 struct memory_left memory_left_to_this_process(void)
 {
     struct memory_left left;
-    if (is_requested(&left))
+    if (is_requested(&left)) {
+        double none = 0;
+        (void)atomic_compare_exchange_strong(&resident_at_first, &none,
+                                             pages_of_this_process(STATM_RESIDENT));
         return left;
+    }
     enum { STATM_DATA = 5 };
     left = memory_left_on_this_machine();
     tighten(&left, addresses_left_to_this_process(), MEMORY_ADDRESSES);
     tighten(&left, limit_left(RLIMIT_DATA, STATM_DATA), MEMORY_DATA);
     return left;
+}
+
+// What other arrays of this process, and other processes, may take meanwhile; and of what is left
+// beyond it, how much is given out at most before the system is asked again: what has been given
+// out may not have been written yet, and does not count as used.
+static const double SPARE = 32 << 20, GIVEN_PART = 1.0 / 8, GIVEN_MOST = 256 << 20;
+
+struct memory_left memory_left_now(void)
+{
+    struct memory_left left = memory_left_to_this_process();
+    if (left.source == MEMORY_REQUESTED) {
+        const double more = pages_of_this_process(STATM_RESIDENT) - atomic_load(&resident_at_first);
+        // Estimates of what has been planned may have used all of it.
+        left.bytes = fmax(0, left.bytes + SPARE - fmax(0, more));
+    }
+    return left;
+}
+
+bool memory_may_grow(double bytes)
+{
+    static _Atomic double given; // bytes that may still be taken without asking
+    double left = atomic_load(&given);
+    while (left >= bytes)
+        if (atomic_compare_exchange_weak(&given, &left, left - bytes))
+            return true;
+    const struct memory_left all = memory_left_now();
+    const double now = all.bytes - (all.source == MEMORY_REQUESTED ? 0 : SPARE) - bytes;
+    if (!(now >= 0))
+        return false;
+    atomic_store(&given, fmin(GIVEN_MOST, GIVEN_PART * now));
+    return true;
 }

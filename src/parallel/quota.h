@@ -41,6 +41,14 @@ struct memory_left {
 // it.
 struct memory_left memory_left_to_this_process(void);
 
+// The same now: of TAUT_MEMORY_LIMIT what this process has taken since it was first asked for.
+struct memory_left memory_left_now(void);
+
+// Whether an array that has not been planned for, as lists that grow within steps, may have so many
+// bytes more: not what would be more than is left, as the system would end this process without a
+// message, often long after the array was given to it. By any thread; it rarely asks the system.
+bool memory_may_grow(double bytes);
+
 // The same of what all processes on this machine, or in the same control group, share: without the
 // limits of one process, to which TAUT_MEMORY_LIMIT belongs.
 struct memory_left memory_left_on_this_machine(void);

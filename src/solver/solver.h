@@ -84,9 +84,13 @@ taut_status solver_advance(taut_solver *solver, uint64_t steps, taut_error *erro
 taut_status solver_advance_towards(taut_solver *solver, uint64_t steps, uint64_t left,
                                    bool *certain, taut_error *error);
 
-// False once memory has run out for lists of contact: what a step has left without its forces is no
-// state of the run, and not to be continued.
+// False once memory has run out for lists of contact, or a step has been given up
+// (base/interruption.h): what a step has left without its forces is no state of the run, and not to
+// be continued.
 bool solver_is_whole(const taut_solver *solver);
+
+// Whether it was given up.
+bool solver_was_interrupted(const taut_solver *solver);
 
 // Whether the solver has not been started yet, since this rank has only its part: solver_share does
 // that.

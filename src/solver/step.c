@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/interruption.h"
 #include "base/os.h"
+#include "parallel/quota.h"
 #include "ranks/ranks.h"
 
 // One step. One worker counts it; others may read the count only after the next barrier.
@@ -211,15 +213,37 @@ bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway)
                           .end = done + steps,
                           .changes = solver->dt_rule.changes,
                           .partway = partway};
+    interruption_steps_begin();
     solver_begin_steps(solver, steps, partway);
     solver_work(solver, advance, &all);
     solver_end_steps(solver);
+    interruption_steps_end(solver->functions->steps(solver->system) - done);
     return all.certain;
+}
+
+bool solver_was_interrupted(const taut_solver *solver)
+{
+    return solver->functions->fault(solver->system)->interrupted;
 }
 
 bool solver_is_whole(const taut_solver *solver)
 {
     return solver->functions->fault(solver->system)->code != TAUT_ERROR_MEMORY;
+}
+
+static taut_status explain_unfinished(const struct fault *fault, taut_error *error)
+{
+    const unsigned long long step = (unsigned long long)fault->step + 1;
+    if (fault->interrupted)
+        return fail(error, fault->code,
+                    "step %llu was given up, and left no state: nodes move so far in it that what "
+                    "touches could not be found in a second",
+                    step);
+    const struct memory_left left = memory_left_now();
+    return fail(error, fault->code,
+                "out of memory for contact in step %llu: its lists would need more than there is "
+                "(%.3g GB %s). They grow where nodes move far in one step: try a smaller dt",
+                step, left.bytes / 1e9, memory_source_text(left.source));
 }
 
 static taut_status advance_by(taut_solver *solver, uint64_t steps, bool partway, bool *certain,
@@ -234,7 +258,7 @@ static taut_status advance_by(taut_solver *solver, uint64_t steps, bool partway,
     if (fault->code == TAUT_ERROR_COLLAPSED)
         return explain_collapse(solver, fault, error);
     if (fault->code == TAUT_ERROR_MEMORY)
-        return fail_memory(error, "contact");
+        return explain_unfinished(fault, error);
     if (fault->code == TAUT_ERROR_DIVERGED)
         return explain_divergence(solver, fault, error);
     return TAUT_OK;

@@ -641,26 +641,6 @@ static bool was_too_fast(struct system *system, double explained, const struct w
            is_too_fast(system, kinetic, explained, time, 1, worker);
 }
 
-// Times as much as after a cut is allowed before it, as heights differ; and with wind, where that
-// does not count after it, as much as the next check would find certainly.
-static const double HOPELESS = 2, HOPELESS_WITH_WIND = 100;
-
-// Positions are those before the cut.
-bool REAL_NAME(divergence_before_cut)(struct system *system, double kinetic,
-                                      const struct worker *worker)
-{
-    const bool wind = system->topology->environment.wind.present;
-    const double peak = system->explained_peak;
-    const double end = step_time(system, system->state->step + 1);
-    double sums[SUM_WIDTH];
-    REAL_NAME(sum_over_nodes)(system, sum_nodes, NULL, sums, worker);
-    if (!sums_are_finite(sums) || !isfinite(kinetic))
-        return true;
-    const double explained = fmax(peak, explained_until(system, sums, end));
-    return is_too_fast(system, kinetic, explained, end, wind ? HOPELESS_WITH_WIND : HOPELESS,
-                       worker);
-}
-
 // Of the energy that is explained, or, where that is less, that there was some steps ago: what a
 // cut takes at least in a step that is looked at more closely; and the energy before that cut, or
 // what cuts have taken since then of the kinetic energy. The first limits how often a run is that
@@ -723,6 +703,53 @@ static bool is_held(struct system *system, double explained, const struct worker
     const bool grows = REAL_NAME(critical_step_grows)(system, worker);
     REAL_NAME(exchange_resume)(system, paused, worker);
     return grows;
+}
+
+// With wind, where this does not count after a cut, as much as the next check would find certainly.
+static const double HOPELESS_WITH_WIND = 100;
+
+// The potential energy, J, that a cut can give back at most. Neither the way d of the step, with
+// sum m d^2 = 2 h^2 K, nor what a cut leaves of it, which has no greater sum, changes the height of
+// the centre of mass by more than h sqrt(2 K / M) (Cauchy and Schwarz).
+static double height_of_way(const struct system *system, double kinetic)
+{
+    const double weight = vec3_length(system->topology->environment.gravity);
+    return 2 * weight * position_step(system) *
+           sqrt(2 * kinetic * topology_total_mass(system->topology));
+}
+
+// Where nodes fly far, so that all of the step would be cut: what is_held asks after that.
+static bool has_grown(struct system *system, double kinetic, double explained,
+                      const struct worker *worker)
+{
+    if (system->settings.tolerant || integrator_is_implicit(system->settings.integrator) ||
+        !(kinetic > TAKEN * explained + small_energy(system)) ||
+        !(kinetic + energy_of_springs(system, worker) > HELD * explained + small_energy(system)))
+        return false;
+    const bool paused = REAL_NAME(exchange_pause)(system, worker);
+    const bool grows = REAL_NAME(critical_step_grows)(system, worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
+    return grows;
+}
+
+// Positions are those before the cut.
+bool REAL_NAME(divergence_before_cut)(struct system *system, const struct worker *worker)
+{
+    const bool wind = system->topology->environment.wind.present;
+    const double peak = system->explained_peak;
+    const double end = step_time(system, system->state->step + 1);
+    double sums[SUM_WIDTH];
+    REAL_NAME(sum_over_nodes)(system, sum_nodes, NULL, sums, worker);
+    if (!sums_are_finite(sums))
+        return true;
+    const double kinetic = sums[CHECK_KINETIC];
+    const double explained =
+        fmax(peak, explained_until(system, sums, end)) +
+        height_of_way(system, kinetic) * fmax(1, 1 / system->settings.position_ratio);
+    if (is_too_fast(system, kinetic, explained, end, wind ? HOPELESS_WITH_WIND : 1, worker))
+        return true;
+    return !wind && REAL_NAME(surface_contact_flies)(system) &&
+           has_grown(system, kinetic, explained, worker);
 }
 
 // By all workers and, of several ranks, with the nodes of all.

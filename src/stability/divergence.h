@@ -28,11 +28,10 @@ void REAL_NAME(divergence_check)(struct system *system, const struct worker *wor
 // minutes. All workers together, after the step has been counted.
 void REAL_NAME(divergence_check_cut)(struct system *system, const struct worker *worker);
 
-// Whether the check after this step will report it, by the kinetic energy, J, that nodes have
-// before its motion is cut: then that need not be cut, which takes the longer the farther nodes
-// have moved. All workers together, and get the same.
-bool REAL_NAME(divergence_before_cut)(struct system *system, double kinetic,
-                                      const struct worker *worker);
+// Whether the check after this step would report it, by the kinetic energy that nodes have before
+// its motion is cut: then it need not be cut, nor need what passes be searched for, which takes the
+// longer the farther nodes have moved. All workers together, and get the same.
+bool REAL_NAME(divergence_before_cut)(struct system *system, const struct worker *worker);
 
 // The trace of K of all springs and elements, N/m, at the present positions, of which those of all
 // nodes are needed, or of ranks with parts their own: rounding of positions adds u^2 / 24 times

@@ -34,10 +34,11 @@ struct fault {
     uint64_t node; // internal, over all bodies; for a divergence
     double time;
     uint64_t step;
-    double spacing; // m, for a divergence: of floating-point numbers at the body's positions
-    bool rounding;  // of positions explains the kinetic energy of a divergence
-    double volume;  // m3 or m2, for a collapse: the one that was found
-    bool at_start;  // a collapse of the state at the start of `step`, in which nothing moves then
+    double spacing;   // m, for a divergence: of floating-point numbers at the body's positions
+    bool rounding;    // of positions explains the kinetic energy of a divergence
+    double volume;    // m3 or m2, for a collapse: the one that was found
+    bool interrupted; // not memory, but base/interruption.h has ended the run within this step
+    bool at_start;    // a collapse of the state at the start of `step`, in which nothing moves then
 };
 
 // ---- The energy budget

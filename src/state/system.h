@@ -145,7 +145,7 @@ struct system {
     struct fault fault;
     // divergence_before_cut (stability/divergence.h), which comes after those that ask; set by the
     // solver. NULL: nobody is asked.
-    bool (*is_hopeless)(struct system *system, double kinetic, const struct worker *worker);
+    bool (*is_hopeless)(struct system *system, const struct worker *worker);
     struct stage_clock clock;
     struct critical_meter *meter; // of stability/critical_step.h; NULL until it is needed
     double energy_start;    // J, the energy that divergence.c counts as available from the start
