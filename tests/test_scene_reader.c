@@ -435,7 +435,7 @@ static void test_set_refused(void **state)
 {
     (void)state;
     refuse_set("simulation.dt=abc",
-               "--set simulation.dt=abc:1:15: error: 'dt' must be a number, not 'abc'"
+               "--set simulation.dt=abc:1:15: error: 'dt' must be a number or auto, not 'abc'"
                "\n    simulation.dt=abc\n                  ^\n");
     refuse_set("simulation.stps=4",
                "--set simulation.stps=4:1:12: error: unknown key 'stps' in 'simulation'\n"

@@ -2,32 +2,47 @@
 // state and output.
 #include "scene/schema/binder.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Neither a number nor inf or nan.
+static bool is_word(const struct dom_node *node)
+{
+    return node->kind == DOM_SCALAR && isalpha((unsigned char)node->text[0]) &&
+           isfinite(strtod(node->text, NULL));
+}
+
+// A positive number, or true for the word auto.
+static bool number_or_auto(struct binder *binder, const struct dom_pair *pair, double *number)
+{
+    static const struct value_range positive = RANGE_POSITIVE;
+    static const char *const words[] = {"auto"};
+    const struct dom_node *node = pair->value.node;
+    if (!is_word(node)) {
+        value_number(binder, &pair->value, pair->key, &positive, number);
+        return false;
+    }
+    if (strcmp(node->text, "auto") == 0)
+        return true;
+    bind_report(binder, pair->value.at, nearest_name(node->text, words, 1),
+                "'%s' must be a number or auto, not '%s'", pair->key, show_text(node->text).text);
+    return false;
+}
 
 // ---- Simulation
 
 static void bind_dt(struct binder *binder, const struct bound *bound)
 {
-    static const struct value_range positive = RANGE_POSITIVE;
     struct scene_simulation *simulation = &binder->scene->simulation;
     const struct dom_pair *dt = bound_find(bound, "dt");
     if (!dt)
         return;
-    const struct dom_node *node = dt->value.node;
     simulation->dt_at = dt->value.at;
-    simulation->dt_auto = node->kind == DOM_SCALAR && strcmp(node->text, "auto") == 0;
+    simulation->dt_auto = number_or_auto(binder, dt, &simulation->dt);
     if (simulation->dt_auto)
         return;
-    static const char *const words[] = {"auto"};
-    const char *nearest = node->kind == DOM_SCALAR ? nearest_name(node->text, words, 1) : NULL;
-    if (nearest) {
-        bind_report(binder, dt->value.at, nearest, "'dt' must be a number or auto, not '%s'",
-                    show_text(node->text).text);
-        return;
-    }
-    value_number(binder, &dt->value, "dt", &positive, &simulation->dt);
     bound_refuse_unless(binder, bound, "safety", "dt", "is only for 'dt: auto'");
 }
 
@@ -347,23 +362,9 @@ static void bind_contact_pair(struct binder *binder, const struct dom_value *val
 
 static void bind_contact_stiffness(struct binder *binder, const struct bound *bound)
 {
-    static const struct value_range positive = RANGE_POSITIVE;
     struct scene_contact *contact = &binder->scene->contact;
     const struct dom_pair *stiffness = bound_find(bound, "stiffness");
-    contact->stiffness_auto = true;
-    if (!stiffness)
-        return;
-    const struct dom_node *node = stiffness->value.node;
-    if (node->kind == DOM_SCALAR && strcmp(node->text, "auto") == 0)
-        return;
-    static const char *const words[] = {"auto"};
-    const char *nearest = node->kind == DOM_SCALAR ? nearest_name(node->text, words, 1) : NULL;
-    contact->stiffness_auto = false;
-    if (nearest)
-        bind_report(binder, stiffness->value.at, nearest,
-                    "'stiffness' must be a number or auto, not '%s'", show_text(node->text).text);
-    else
-        value_number(binder, &stiffness->value, "stiffness", &positive, &contact->stiffness);
+    contact->stiffness_auto = !stiffness || number_or_auto(binder, stiffness, &contact->stiffness);
 }
 
 void bind_contact(struct binder *binder, const struct dom_value *value)
