@@ -613,6 +613,55 @@ static void test_what_cannot_be_kept_apart_is_refused(void **state)
     free(file);
 }
 
+// Corners of triangles far from the coordinate origin are rounded: a thickness of 0.01 m is less
+// than 16 times what separates coordinates from 8192 m on.
+static void test_a_thickness_below_the_rounding_of_a_mesh_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *collider;
+        bool lost;
+    } meshes[] = {
+        {"scale: 1e4", true},
+        {"scale: 4e3", false},
+        {"translate: [-9e3, 0, 0]", true},
+        {"translate: [-8e3, 0, 0]", false},
+        {"translate: [0, 1, 0], motion: {velocity: [0, 1e8, 0]}", true},
+        {"translate: [0, 1, 0], motion: {velocity: [0, 1e7, 0]}", false},
+        // The corners are 14 m from their own origin.
+        {"scale: 10, translate: [8185, 1, 0], motion: {angular_velocity: [0, 9, 0]}", true},
+        {"scale: 10, translate: [8170, 1, 0], motion: {angular_velocity: [0, 9, 0]}", false},
+        {"motion: {keyframes: [[0, [0, 0, 0], [0, 0, 0]], [5e-5, [0, 9e3, 0], [0, 0, 0]], "
+         "[1e-4, [0, 0, 0], [0, 0, 0]]]}",
+         true},
+        // Which the run does not come to.
+        {"motion: {keyframes: [[0, [0, 0, 0], [0, 0, 0]], [1, [0, 9e3, 0], [0, 0, 0]]]}", false},
+    };
+    static const char *const precisions[] = {"single", "mixed", "double"};
+    for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++)
+        for (int p = 0; p < 3; p++) {
+            taut_scene *scene = scene_of(
+                "precision: %s\nsimulation: {dt: 1e-4, steps: 1}\ncontact: {thickness: 0.01}\n"
+                "bodies:\n- {name: a, type: sphere, center: [0, 0.1, 0], radius: 0.05,\n"
+                "   subdivisions: 1, mass: 0.1, stiffness: 100}\n"
+                "colliders:\n- {type: plane, stiffness: 1}\n- {type: mesh, file: %s, %s}\n",
+                precisions[p], square(), meshes[i].collider);
+            const taut_config config = {.threads = 1};
+            taut_solver *solver;
+            taut_error error = {0};
+            const bool made = taut_solver_create(scene, &config, &solver, &error) == TAUT_OK;
+            if (made != (p == 2 || !meshes[i].lost))
+                fail_msg("%s, %s: '%s'", meshes[i].collider, precisions[p], error.text);
+            if (!made && (!strstr(error.text, "the thickness of contact of mesh collider 1 ('") ||
+                          !strstr(error.text, "0.01 m, is lost in the rounding of coordinates") ||
+                          !strstr(error.text, "use at least 0.016 m, or 'precision: double'")))
+                fail_msg("%s: '%s'", meshes[i].collider, error.text);
+            if (made)
+                taut_solver_destroy(solver);
+            taut_scene_destroy(scene);
+        }
+}
+
 struct messages {
     char text[2000];
 };
@@ -682,6 +731,7 @@ int main(void)
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
         cmocka_unit_test(test_what_cannot_be_kept_apart_is_refused),
+        cmocka_unit_test(test_a_thickness_below_the_rounding_of_a_mesh_is_refused),
         cmocka_unit_test(test_anchors_hold_on_large_triangles),
         cmocka_unit_test(test_implicit_steps_at_rest_on_large_triangles),
         cmocka_unit_test(test_only_the_outside_needs_a_closed_mesh),

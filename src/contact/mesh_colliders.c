@@ -224,6 +224,58 @@ taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *er
     return TAUT_OK;
 }
 
+static bool turns(const struct scene_collider *collider)
+{
+    const struct scene_collider_motion *motion = &collider->motion;
+    bool any = vec3_length(motion->angular_velocity) > 0;
+    for (size_t i = 0; i < motion->keyframe_count; i++)
+        any |= vec3_length(
+                   vec3_subtract(motion->keyframes[i].angles, motion->keyframes[0].angles)) > 0;
+    return any;
+}
+
+// The box of the points about their own origin.
+static void find_extent(const struct system *system, const struct topology_collider *mesh,
+                        double time, double least[3], double most[3])
+{
+    const bool any_way = turns(scene_collider_of(system->topology, mesh));
+    const struct collider_pose pose = pose_at(system, mesh, time);
+    for (int axis = 0; axis < 3; axis++) {
+        least[axis] = any_way ? -mesh->radius : INFINITY;
+        most[axis] = any_way ? mesh->radius : -INFINITY;
+    }
+    for (uint64_t i = 0; i < mesh->node_count && !any_way; i++) {
+        const vec3 built = built_point(system->topology, (size_t)(mesh->first_node + i));
+        const vec3 p = rotate(&pose.rotation, built);
+        const double at[3] = {p.x, p.y, p.z};
+        for (int axis = 0; axis < 3; axis++) {
+            least[axis] = fmin(least[axis], at[axis]);
+            most[axis] = fmax(most[axis], at[axis]);
+        }
+    }
+}
+
+double REAL_NAME(mesh_collider_reach)(const struct system *system, size_t m, double end)
+{
+    const struct topology_collider *mesh = &system->topology->mesh_colliders[m];
+    const struct scene_collider_motion *motion = &scene_collider_of(system->topology, mesh)->motion;
+    const double begin = step_time(system, system->state->step);
+    double least[3], most[3], reach = 0;
+    find_extent(system, mesh, begin, least, most);
+    for (size_t i = 0; i < motion->keyframe_count + 2; i++) { // origins move straight between them
+        const double time = i == 0   ? begin
+                            : i == 1 ? fmax(begin, end)
+                                     : motion->keyframes[i - 2].time;
+        if (time < begin || time > fmax(begin, end))
+            continue;
+        const vec3 p = vec3_subtract(pose_at(system, mesh, time).origin, system->state->origin);
+        const double at[3] = {p.x, p.y, p.z};
+        for (int axis = 0; axis < 3; axis++)
+            reach = fmax(reach, fmax(fabs(at[axis] + least[axis]), fabs(at[axis] + most[axis])));
+    }
+    return reach;
+}
+
 void REAL_NAME(mesh_colliders_free)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;

@@ -260,6 +260,11 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system);
 // of Verlet's methods have changed since that one, and with them friction.
 void REAL_NAME(mesh_colliders_keep_power)(struct system *system, double power);
 
+// The greatest coordinate of mesh collider `m` from now until `end` (s), by its motion, counted
+// from the state's origin, m. Of one that turns, as if its farthest point came to lie along each
+// axis.
+double REAL_NAME(mesh_collider_reach)(const struct system *system, size_t m, double end);
+
 // Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do
 // not cross; *found: the node, and the collider. By one worker. *no_memory: this is not known.
 bool REAL_NAME(mesh_colliders_enclose)(const struct system *system, struct surface_parts *found,

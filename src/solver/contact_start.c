@@ -154,6 +154,9 @@ static void describe_part(const taut_solver *solver, const taut_scene *scene,
         snprintf(text + length, size - (size_t)length, " of body '%.60s'", body->name);
 }
 
+// How many times the spacing of coordinates a thickness has to be.
+#define LEAST_SPACINGS 16.0
+
 // Reports what makes a scene impossible, with its position, and fails.
 static taut_status refuse(const taut_scene *scene, struct diagnostics *diagnostics, mark at,
                           const char *text, taut_error *error)
@@ -402,12 +405,52 @@ static double rounded_down(double value)
     return floor(value / second_unit(value)) * second_unit(value);
 }
 
+// The least thickness of contact between a mesh collider and a body.
+static double mesh_thickness(const taut_scene *scene)
+{
+    double least = INFINITY;
+    for (size_t b = 0; b < scene->body_count; b++)
+        least = fmin(least, (scene->contact.thickness + scene_thickness(scene, b)) / 2);
+    return least;
+}
+
+// What is far away rounds the corners of triangles, however near to the origin a body lies on them.
+// Contact computes with coordinates of single precision in mixed precision, too.
+static taut_status refuse_thickness_of_meshes(const taut_solver *solver, const taut_scene *scene,
+                                              struct diagnostics *diagnostics, taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    const double epsilon =
+        solver->precision == PRECISION_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON;
+    const struct scene_simulation *simulation = &scene->simulation;
+    const double thickness = mesh_thickness(scene);
+    const double end =
+        simulation->has_duration ? simulation->duration : (double)simulation->steps * solver->dt;
+    for (size_t m = 0; m < topology->mesh_collider_count; m++) {
+        const size_t collider = topology->mesh_colliders[m].collider;
+        const double reach = solver->functions->mesh_reach(solver->system, m, end);
+        const double spacing = coordinate_spacing(reach, epsilon);
+        char text[500];
+        if (thickness >= LEAST_SPACINGS * spacing)
+            continue;
+        snprintf(text, sizeof text,
+                 "the thickness of contact of mesh collider %zu ('%.60s'), %g m, is lost in the "
+                 "rounding of coordinates of up to %.3g m, which are %.2g m apart in %s precision: "
+                 "use at least %.2g m%s",
+                 collider, scene->colliders[collider].mesh.path, thickness, reach, spacing,
+                 precision_name(solver->precision), rounded_up(LEAST_SPACINGS * spacing),
+                 solver->precision != PRECISION_DOUBLE ? ", or 'precision: double'" : "");
+        return refuse(scene, diagnostics, scene->colliders[collider].at, text, error);
+    }
+    return TAUT_OK;
+}
+
 // A thickness beyond the length of edges leaves out the body's own pairs and reaches across whole
 // bodies; one that coordinates do not resolve keeps nothing apart.
 static taut_status refuse_thickness(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics, taut_error *error)
 {
-    const double least = 16, reach = solver_greatest_coordinate(solver);
+    const double least = LEAST_SPACINGS, reach = solver_greatest_coordinate(solver);
     const double spacing = coordinate_spacing(reach, position_epsilon(solver));
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body_contact *own = &scene->bodies[b].contact;
@@ -443,7 +486,7 @@ static taut_status refuse_thickness(const taut_solver *solver, const taut_scene 
         return refuse(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at, text,
                       error);
     }
-    return TAUT_OK;
+    return refuse_thickness_of_meshes(solver, scene, diagnostics, error);
 }
 
 // Whether more than a twentieth of the triangles of a body are so low that pairs of triangles

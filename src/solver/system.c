@@ -753,6 +753,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .stiffest_spring = REAL_NAME(stiffest_spring),
     .choose_contact = REAL_NAME(surface_contact_choose_stiffness),
     .surface_crossing = REAL_NAME(surface_contact_crosses),
+    .mesh_reach = REAL_NAME(mesh_collider_reach),
     .colliders_enclose = REAL_NAME(mesh_colliders_enclose),
     .shape_nearest = REAL_NAME(shape_contact_nearest),
     .surface_nearest = REAL_NAME(surface_contact_nearest),

@@ -147,6 +147,7 @@ struct system_functions {
     bool (*stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
     void (*choose_contact)(struct system *system, double square); // contact/surface_contact.h
     bool (*surface_crossing)(struct system *system, struct surface_parts *found, bool *no_memory);
+    double (*mesh_reach)(const struct system *system, size_t m, double end);
     bool (*colliders_enclose)(const struct system *system, struct surface_parts *found,
                               bool *no_memory);
     struct shape_nearest (*shape_nearest)(const struct system *system);
