@@ -29,7 +29,8 @@
 
 #include "base/memory.h"
 
-enum { ROUNDS_TOGETHER = 24, ROUNDS = 60 };
+// In the last rounds an approach within rounding is none for what is tight, too.
+enum { ROUNDS_TOGETHER = 24, ROUNDS_TIGHT = 48, ROUNDS = 60 };
 
 // ---- Which pairs may pass
 
@@ -252,6 +253,22 @@ static void count_lost(struct system *system, const struct frame *with, const do
     cuts->lost_lengths += vec3_length(lost);
 }
 
+// Moves the sides of a tight candidate apart by twice what rounding may bring them together, so
+// that what has been taken of their approach is none afterwards. Their centre of mass stays.
+static void part_sides(const struct crossing *it, const double inverse[4], vec3 back[4])
+{
+    double mass[2] = {0, 0}; // kg
+    for (int i = 0; i < 4; i++)
+        mass[i >= it->split] += inverse[i] > 0 ? 1 / inverse[i] : INFINITY;
+    const double apart = fmin(2 * it->rounding, it->keep / 4);
+    for (int i = 0; i < 4; i++) {
+        const int side = i >= it->split;
+        const double part = isinf(mass[!side]) ? 1 : mass[!side] / (mass[0] + mass[1]);
+        if (inverse[i] > 0)
+            back[i] = vec3_add(back[i], vec3_scale((side ? 1 : -1) * part * apart, it->normal));
+    }
+}
+
 // Leaves a fraction of the motion of a candidate.
 static void keep_fraction(struct system *system, const struct block_pair *pair,
                           const struct candidate *found, const struct crossing *it,
@@ -277,6 +294,8 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
         (void)take_sliding(it, inverse, weights, rule, it->moved, back);
         given = take_sliding(it, inverse, weights, rule, it->velocity, slower);
     }
+    if (together && it->tight)
+        part_sides(it, inverse, back);
     for (int i = 0; i < 4; i++) {
         const uint32_t node = it->nodes[i];
         if (!(inverse[i] > 0)) {
@@ -291,19 +310,39 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
     system->surface_contact->cut_work += work;
 }
 
+// Whether a tight candidate is cut as soon as its sides come nearer at all: where taking all of
+// their motion ends that, as in every direction only at rest it does. Beside what turns the normal
+// does not stay.
+static bool allows_nothing(const struct system *system, const struct crossing *it,
+                           const struct frame *with, bool together)
+{
+    bool held[2] = {false, false}, rests = true;
+    if (!it->tight || with->directions > 0)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        held[i >= it->split] |= system->constants->inverse_mass[it->nodes[i]] == 0;
+        rests &= vec3_dot(with->moved[i], with->moved[i]) == 0;
+    }
+    if (held[0] && held[1])
+        return false;
+    return together || (rests && system->surface_contact->round < ROUNDS_TIGHT);
+}
+
 // The fraction of the motion relative to a plane at rest in the frame that leaves every node on its
 // side, with some distance; 1: all of it. *stuck: a node passes the plane, and that fraction does
 // not help.
 //
-// `along`: of the motion along the normal. What the turning of a frame takes of the height follows
-// from the motion along the plane, too, so the fraction may be below 0, where nodes give way to it;
-// but not by far, as it is that of all nodes, and one that hardly moves may need many times its
-// motion. In all directions that is in proportion to what is left, and 0 always helps: at rest in
-// the frame nothing passes.
+// `together`: the frame may move. `along`: of the motion along the normal. What the turning of a
+// frame takes of the height follows from the motion along the plane, too, so the fraction may be
+// below 0, where nodes give way to it; but not by far, as it is that of all nodes, and one that
+// hardly moves may need many times its motion. In all directions that is in proportion to what is
+// left, and 0 always helps: at rest in the frame nothing passes.
 static double allowed_fraction(const struct system *system, const struct crossing *it,
-                               const struct frame *with, bool along, bool *stuck)
+                               const struct frame *with, bool together, bool along, bool *stuck)
 {
     double fraction = 1;
+    if (allows_nothing(system, it, with, together))
+        return REAL_NAME(crossing_narrows)(it) ? 0 : 1;
     for (int i = 0; i < 4; i++) {
         const double approach = REAL_NAME(frame_approach)(with, it, i),
                      turned = REAL_NAME(frame_turned)(with, it, i);
@@ -335,7 +374,7 @@ static struct frame last_frame(struct system *system, const struct block_pair *p
     if (carries && !carrier)
         (void)REAL_NAME(frame_bent)(system, it, &with);
     *stuck = false;
-    *fraction = allowed_fraction(system, it, &with, false, stuck);
+    *fraction = allowed_fraction(system, it, &with, false, false, stuck);
     if (carrier && *fraction < 1)
         note_carried(system, it, number);
     else if (carries && with.driven && *fraction < 1)
@@ -363,7 +402,8 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
     bool passes = false; // a node with a prescribed motion does
     REAL_NAME(crossing_find)(system, pair, found, &it);
     struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
-    double fraction = allowed_fraction(system, &it, &with, together, &passes);
+    double fraction = allowed_fraction(
+        system, &it, &with, system->surface_contact->round < ROUNDS_TIGHT, together, &passes);
     if ((fraction < 1 || passes) && passes_beside(system, &it))
         return false;
     if (!together && (fraction < 1 || passes))
@@ -383,7 +423,7 @@ static double candidate_fraction(const struct system *system, const struct block
     REAL_NAME(crossing_find)(system, pair, found, &it);
     const struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
     bool passes = false;
-    const double fraction = allowed_fraction(system, &it, &with, false, &passes);
+    const double fraction = allowed_fraction(system, &it, &with, true, false, &passes);
     if ((fraction < 1 || passes) && passes_beside(system, &it))
         return 1;
     *stuck |= passes;

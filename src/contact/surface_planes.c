@@ -1,6 +1,7 @@
 // The plane between the two sides of a candidate, and frames (surface_planes.h).
 #include "contact/surface_planes.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "contact/surface_tangent.h"
@@ -59,6 +60,10 @@ vec3 REAL_NAME(between_edges)(const vec3 p[4])
     return nearest;
 }
 
+// What is less than this fraction of the least distance apart is tight: half of that distance is
+// what a cut leaves alone, and approaches that are within rounding may use a quarter of it.
+#define TIGHT 0.375
+
 // `floor`: the least distance of the sides, m.
 static void find_heights(struct crossing *it, double floor)
 {
@@ -73,8 +78,24 @@ static void find_heights(struct crossing *it, double floor)
     // Both sides are convex, so that no point of either is nearer to the plane than these.
     const double middle = (first + second) / 2, half = fmax(0, first - second) / 2;
     it->keep = fmax(CUT_MARGIN * half, floor) / 2;
+    it->tight = first - second < TIGHT * floor;
     for (int i = 0; i < 4; i++)
         it->height[i] = fmax(0, (i < it->split ? 1 : -1) * (it->height[i] - middle));
+}
+
+// A state rounds positions to its precision, and computes them in double from those that it has.
+static void find_rounding(struct crossing *it, vec3 origin)
+{
+    it->rounding = it->digits = 0;
+    for (int i = 0; i < 4; i++) {
+        const vec3 n = it->normal, p = it->start[i], d = it->moved[i];
+        const double along = fabs(n.x) * (fabs(p.x) + fabs(d.x)) +
+                             fabs(n.y) * (fabs(p.y) + fabs(d.y)) +
+                             fabs(n.z) * (fabs(p.z) + fabs(d.z));
+        it->rounding = fmax(it->rounding, (double)REAL_EPSILON * along);
+        it->digits = fmax(it->digits, 8 * DBL_EPSILON *
+                                          (vec3_length(p) + vec3_length(d) + vec3_length(origin)));
+    }
 }
 
 void REAL_NAME(crossing_find)(const struct system *system, const struct block_pair *pair,
@@ -98,6 +119,20 @@ void REAL_NAME(crossing_find)(const struct system *system, const struct block_pa
     it->split = found->edges ? 2 : 1;
     it->least = least_distance(contact, pair);
     find_heights(it, it->least);
+    find_rounding(it, system->state->origin);
+}
+
+bool REAL_NAME(crossing_narrows)(const struct crossing *it)
+{
+    double start[2] = {INFINITY, INFINITY}, end[2] = {INFINITY, INFINITY}; // m, on each side
+    for (int i = 0; i < 4; i++) {
+        const int side = i >= it->split;
+        const vec3 away = vec3_scale(side ? -1 : 1, it->normal);
+        const double height = vec3_dot(away, it->start[i]);
+        start[side] = fmin(start[side], height);
+        end[side] = fmin(end[side], height + vec3_dot(away, it->moved[i]));
+    }
+    return end[0] + end[1] < start[0] + start[1] - it->digits;
 }
 
 // Additive continuous collision detection (Li et al. 2021, codimensional incremental potential

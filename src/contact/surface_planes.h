@@ -21,6 +21,9 @@ struct crossing {
     double height[4]; // m, at the start, above the plane, each on its side
     double keep;      // m, the height that has to be left
     double least;     // m, the distance below which the sides are not brought
+    bool tight;       // the sides are so near that nothing more is allowed
+    double rounding;  // m, what rounding of positions changes of the distance along the normal
+    double digits;    // m, the same of what a step that is taken back wholly leaves
 };
 
 // The frame in which a candidate is cut, as displacements and velocities at its nodes: a common
@@ -63,6 +66,10 @@ bool REAL_NAME(frame_bent)(const struct system *system, const struct crossing *i
 // turns.
 double REAL_NAME(frame_approach)(const struct frame *with, const struct crossing *it, int i);
 double REAL_NAME(frame_turned)(const struct frame *with, const struct crossing *it, int i);
+
+// Whether the sides of a candidate that is tight come nearer along the normal, which in steps
+// without end would lead through each other, however little it is.
+bool REAL_NAME(crossing_narrows)(const struct crossing *it);
 
 // Whether a node that comes so much nearer passes the plane, or leaves less than half of `keep`.
 bool REAL_NAME(crossing_passes)(const struct crossing *it, int i, double approach);
