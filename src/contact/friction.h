@@ -186,10 +186,20 @@ struct friction_assumption {
     real normal_force; // N, in the last system that has been solved; below 0: it was in none
 };
 
+// The sums of a revision: N2, of the differences of the forces of friction, and of the larger ones;
+// N, of the normal forces that push and of those that pull. Contacts do not pull, but a linear
+// system does, where a node leaves a contact that it starts in.
+enum { FRICTION_SUMS = 4 };
+
+static inline void friction_count_normal(double sums[FRICTION_SUMS], double force)
+{
+    sums[force < 0 ? 3 : 2] += fabs(force);
+}
+
 struct friction_assumptions {
     struct friction_assumption *contacts; // as the memory (friction_index)
     uint8_t *status;
-    double (*changes)[2]; // N2, by block of nodes: of the last revision
+    double (*changes)[FRICTION_SUMS]; // by block of nodes: of the last revision
     double way;   // s, since the start of the step: of the stretch of contacts without memory
     bool present; // forces are those of these assumptions
 };
@@ -261,7 +271,7 @@ static inline vec3 friction_assumed(const struct friction_assumptions *all, size
 // move.
 static inline void friction_assume_again(struct friction_assumptions *all, size_t at, vec3 normal,
                                          vec3 trial, double limit, double normal_force, bool moves,
-                                         double sums[2])
+                                         double sums[FRICTION_SUMS])
 {
     const real *along = all->contacts[at].along;
     const bool slid = all->status[at] == FRICTION_ASSUMED_SLIDES;

@@ -135,7 +135,6 @@ void REAL_NAME(friction_end)(struct system *system, const struct worker *worker)
 
 // ---- Revision
 
-// What changes, in N2: of the differences of the forces, and of the larger ones.
 struct revision {
     const struct node_vectors *solution;
     double g;
@@ -157,9 +156,10 @@ static void revise_contact(const struct system *system, const struct scene_colli
         contact_motion(collider, contact, node_velocity(system->state, node));
     struct contact_motion after = motion;
     const double absorption = motion.approach < 0 ? collider->absorption : 0;
-    after.normal_force =
-        fmax(0, motion.normal_force -
-                    (revision->g * collider->stiffness + absorption) * vec3_dot(kick, normal));
+    const double solved = motion.normal_force -
+                          (revision->g * collider->stiffness + absorption) * vec3_dot(kick, normal);
+    after.normal_force = fmax(0, solved);
+    friction_count_normal(revision->sums, solved);
     const double limit = friction_limit(system, collider, node, contact, &after);
     const struct friction_trial trial =
         friction_trial(system, collider, node, contact, motion.sliding);
@@ -170,28 +170,36 @@ static void revise_contact(const struct system *system, const struct scene_colli
                           revision->sums);
 }
 
-double REAL_NAME(friction_revise)(struct system *system, double time, double g,
-                                  struct node_vectors solution, const struct worker *worker)
+static struct friction_revision revision_of(const double sums[FRICTION_SUMS])
+{
+    return (struct friction_revision){
+        .change = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0,
+        .pull = sums[2] > 0 ? sums[3] / sums[2] : 0,
+    };
+}
+
+struct friction_revision REAL_NAME(friction_revise)(struct system *system, double time, double g,
+                                                    struct node_vectors solution,
+                                                    const struct worker *worker)
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
-    double sums[2];
+    double sums[FRICTION_SUMS];
     REAL_NAME(surface_friction_revise)(system, g, solution, sums, worker);
     REAL_NAME(shape_friction_revise)(system, g, solution, sums, worker);
     if (!all)
-        return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
+        return revision_of(sums);
     const struct range blocks = contact_block_share(system, worker);
     for (size_t block = blocks.first; block < blocks.end; block++) {
         double *changes = all->changes[block];
         struct revision found = {&solution, g, changes};
-        changes[0] = changes[1] = 0;
+        memset(changes, 0, FRICTION_SUMS * sizeof *changes);
         REAL_NAME(contacts_visit)
         (system, time, contact_block_nodes(system, block), revise_contact, &found);
     }
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    for (size_t block = 0; block < system->contacts.blocks; block++) {
-        sums[0] += all->changes[block][0];
-        sums[1] += all->changes[block][1];
-    }
+    for (size_t block = 0; block < system->contacts.blocks; block++)
+        for (int k = 0; k < FRICTION_SUMS; k++)
+            sums[k] += all->changes[block][k];
     worker_barrier(worker); // all have read them
-    return sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
+    return revision_of(sums);
 }

@@ -112,7 +112,7 @@ struct shape_contact {
 
     // Implicit steps with friction, by list; and changes (friction.h). NULL: others.
     struct shape_assumed_list *assumed;
-    double (*changes)[2];
+    double (*changes)[FRICTION_SUMS];
 };
 
 // The barrier between a body and any of the shapes.
@@ -235,7 +235,7 @@ bool REAL_NAME(shape_friction_rows)(struct system *system, size_t part, struct r
                                     struct range blocks, struct row_list *rows);
 void REAL_NAME(shape_friction_predict)(struct system *system, const struct worker *worker);
 void REAL_NAME(shape_friction_revise)(struct system *system, double g, struct node_vectors solution,
-                                      double sums[2], const struct worker *worker);
+                                      double sums[FRICTION_SUMS], const struct worker *worker);
 
 // At the end of a step: changes the memory of friction, and counts the heat.
 void REAL_NAME(shape_friction_update)(struct system *system, struct friction_step step,

@@ -2,6 +2,8 @@
 // systems of a step assume of each contact of a node (implicit_friction.c), and the rows of its
 // friction (surface_tangent.h). The normal force is that of the rows of its collider at the node,
 // in the system that has been solved.
+#include <string.h>
+
 #include "base/memory.h"
 #include "contact/friction.h"
 #include "contact/shape_contact.h"
@@ -157,7 +159,7 @@ bool REAL_NAME(shape_friction_rows)(struct system *system, size_t part, struct r
 
 // ---- Revision
 
-// N, of a collider on a node along a normal, for the solution d of a system.
+// Of a collider on a node along a normal, N, for the solution d of a system; negative: it pulls.
 static double solved_force(const struct system *system, const struct shape_assumed *it, double g,
                            const struct node_vectors *d)
 {
@@ -178,24 +180,25 @@ static double solved_force(const struct system *system, const struct shape_assum
             (double)entry.weight * along *
             ((double)row->force - (double)row->stiffness * g * (double)along_row(system, row, d));
     }
-    return fmax(0, sum);
+    return sum;
 }
 
 static void revise(struct system *system, const struct shape_assumed *it, double g,
-                   const struct node_vectors *d, double sums[2])
+                   const struct node_vectors *d, double sums[FRICTION_SUMS])
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
     const size_t node = it->node;
     const vec3 kick = vec3_make((double)d->x[node], (double)d->y[node], (double)d->z[node]);
-    const double normal_force = solved_force(system, it, g, d);
+    const double solved = solved_force(system, it, g, d), normal_force = fmax(0, solved);
     const vec3 trial = vec3_add(
         it->force, vec3_scale(g * it->stiffness + it->damping, friction_along(kick, it->normal)));
+    friction_count_normal(sums, solved);
     friction_assume_again(all, it->at, it->normal, trial, it->coefficient * normal_force,
                           normal_force, system->constants->inverse_mass[node] != 0, sums);
 }
 
 void REAL_NAME(shape_friction_revise)(struct system *system, double g, struct node_vectors solution,
-                                      double sums[2], const struct worker *worker)
+                                      double sums[FRICTION_SUMS], const struct worker *worker)
 {
     const struct surface_contact *contact = system->surface_contact;
     struct shape_contact *shapes = contact ? contact->shapes : NULL;
@@ -204,14 +207,13 @@ void REAL_NAME(shape_friction_revise)(struct system *system, double g, struct no
     const struct range lists = worker_share(worker, SHAPE_LISTS, 1);
     for (size_t i = lists.first; i < lists.end; i++) {
         const struct shape_assumed_list *list = &shapes->assumed[i];
-        shapes->changes[i][0] = shapes->changes[i][1] = 0;
+        memset(shapes->changes[i], 0, sizeof shapes->changes[i]);
         for (size_t k = 0; k < list->count; k++)
             revise(system, &list->items[k], g, &solution, shapes->changes[i]);
     }
     worker_barrier(worker);
-    for (size_t i = 0; i < SHAPE_LISTS; i++) {
-        sums[0] += shapes->changes[i][0];
-        sums[1] += shapes->changes[i][1];
-    }
+    for (size_t i = 0; i < SHAPE_LISTS; i++)
+        for (int k = 0; k < FRICTION_SUMS; k++)
+            sums[k] += shapes->changes[i][k];
     worker_barrier(worker); // all have read them
 }

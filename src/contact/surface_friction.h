@@ -9,6 +9,7 @@
 #include "contact/candidates.h"
 #include "contact/contact.h"
 #include "contact/distance.h"
+#include "contact/friction.h"
 #include "contact/surface_report.h"
 #include "kernels/kernels.h"
 #include "scene/scene.h"
@@ -86,7 +87,7 @@ struct surface_friction {
     size_t list_count;
     // Implicit steps, by list: what is assumed, what is being made, and changes (friction.h).
     struct assumed_list *assumed, *making;
-    double (*changes)[2];
+    double (*changes)[FRICTION_SUMS];
     double way;
 };
 
@@ -126,7 +127,7 @@ void REAL_NAME(surface_friction_predict)(struct system *system, double way,
 void REAL_NAME(surface_friction_stage)(struct system *system, double way,
                                        const struct worker *worker);
 void REAL_NAME(surface_friction_revise)(struct system *system, double g,
-                                        struct node_vectors solution, double sums[2],
+                                        struct node_vectors solution, double sums[FRICTION_SUMS],
                                         const struct worker *worker);
 
 // The memory of the present state of contacts without any: nothing is stretched. `time`: s, of the

@@ -282,14 +282,14 @@ void REAL_NAME(surface_friction_stage)(struct system *system, double way,
 
 // The rows of the list are those of the system that has been solved.
 static void revise_list(struct system *system, size_t index, real g, const struct node_vectors *d,
-                        double sums[2])
+                        double sums[FRICTION_SUMS])
 {
     struct surface_friction *it = system->surface_contact->friction;
     const struct surface_row *rows = system->surface_contact->rows->lists[index].rows;
     struct assumed_list *list = &it->assumed[index];
     struct stage_friction memory;
     REAL_NAME(surface_stage_begin)(&memory, system, index);
-    sums[0] = sums[1] = 0;
+    memset(sums, 0, FRICTION_SUMS * sizeof *sums);
     for (size_t p = 0; p < list->pair_count; p++) {
         const struct friction_pair *pair = &list->pairs[p];
         const struct friction_law law = law_between(system, pair->a, pair->b);
@@ -302,6 +302,7 @@ static void revise_list(struct system *system, size_t index, real g, const struc
             const struct surface_row *normal = &rows[item->row];
             const real normal_force =
                 normal->force - normal->stiffness * g * along_row(system, normal, d);
+            friction_count_normal(sums, (double)normal_force);
             const real acts = normal_force > 0 ? normal_force : 0;
             const real limit = acts * coefficient_of(&law, memory_of(&memory, item->key));
             struct point force = {0, 0, 0}, before = {0, 0, 0}, now = {0, 0, 0};
@@ -330,21 +331,20 @@ static void revise_list(struct system *system, size_t index, real g, const struc
 }
 
 void REAL_NAME(surface_friction_revise)(struct system *system, double g,
-                                        struct node_vectors solution, double sums[2],
+                                        struct node_vectors solution, double sums[FRICTION_SUMS],
                                         const struct worker *worker)
 {
     struct surface_contact *contact = system->surface_contact;
     struct surface_friction *it = contact ? contact->friction : NULL;
-    sums[0] = sums[1] = 0;
+    memset(sums, 0, FRICTION_SUMS * sizeof *sums);
     if (!it || contact->pairs == 0 || contact->rows->count == 0)
         return;
     const struct range lists = worker_share(worker, it->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
         revise_list(system, i, (real)g, &solution, it->changes[i]);
     worker_barrier(worker);
-    for (size_t i = 0; i < it->list_count; i++) {
-        sums[0] += it->changes[i][0];
-        sums[1] += it->changes[i][1];
-    }
+    for (size_t i = 0; i < it->list_count; i++)
+        for (int k = 0; k < FRICTION_SUMS; k++)
+            sums[k] += it->changes[i][k];
     worker_barrier(worker); // all have read them
 }

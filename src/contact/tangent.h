@@ -57,8 +57,14 @@ void REAL_NAME(friction_end)(struct system *system, const struct worker *worker)
 
 // Once a system has been solved, before nodes follow its solution, a change of velocities: what the
 // contacts do there is assumed from now on. `g`: s, by which positions change with velocities.
-// Returns by how much forces change, as a fraction of all of them, the same on every worker.
-double REAL_NAME(friction_revise)(struct system *system, double time, double g,
-                                  struct node_vectors solution, const struct worker *worker);
+// Returns the same on every worker.
+struct friction_revision {
+    double change; // of the forces, as a fraction of all of them
+    double pull;   // of the system's normal forces, as a fraction of those that push
+};
+
+struct friction_revision REAL_NAME(friction_revise)(struct system *system, double time, double g,
+                                                    struct node_vectors solution,
+                                                    const struct worker *worker);
 
 #endif

@@ -22,7 +22,8 @@
 // a step, less the external work, shows whether the step needs further systems.
 //
 // Springs break and yield at the start of a step, never at an intermediate guess. Kinematic nodes
-// have their prescribed positions at the time of the stage.
+// have their prescribed positions at the time of the stage. implicit_end.c cuts the motion of a
+// step, and changes the memory of friction.
 #include "integrate/implicit.h"
 
 #include "base/memory.h"
@@ -252,22 +253,34 @@ static const double FRICTION_CHANGES = 0.01;
 
 enum { SOLVES_OF_FRICTION = 8 };
 
-// For the solution of the system at the present state.
-static bool friction_changes(struct system *system, struct stage_rule stage,
+// A linear system may pull at contacts, which do not, and those that push then have as much more
+// friction. Where it pulls by more than this fraction, or friction still changes, further systems
+// follow, from the state that the solution leads to: at most so many.
+static const double FRICTION_PULLS = 0.02;
+
+enum { SYSTEMS_OF_FRICTION = 10 };
+
+// For the solution of the system at the present state: whether it is to be solved again.
+static bool friction_changes(struct system *system, struct stage_rule stage, bool *settled,
                              const struct worker *worker)
 {
-    return REAL_NAME(friction_revise)(system, stage_evaluation(system, stage).time, stage.g,
-                                      system->implicit->solver.solution, worker) > FRICTION_CHANGES;
+    const struct friction_revision found =
+        REAL_NAME(friction_revise)(system, stage_evaluation(system, stage).time, stage.g,
+                                   system->implicit->solver.solution, worker);
+    const bool changes = found.change > FRICTION_CHANGES;
+    *settled = !changes && found.pull <= FRICTION_PULLS;
+    return changes;
 }
 
 // Solves the system at the present state, whose residual is known, until friction is what it
-// assumes.
+// assumes. `settled`: it is, and no contact pulls.
 static struct linear_result solve_with_friction(struct system *system, struct stage_rule stage,
-                                                const struct worker *worker)
+                                                bool *settled, const struct worker *worker)
 {
     const bool single = system->settings.implicit.newton == 1;
     struct linear_result result = solve_linear(system, stage, single, worker);
-    for (int i = 1; friction_changes(system, stage, worker) && i < SOLVES_OF_FRICTION; i++) {
+    for (int i = 1; friction_changes(system, stage, settled, worker) && i < SOLVES_OF_FRICTION;
+         i++) {
         const bool same = result.converged && result.iterations == 0;
         find_residual(system, stage, worker);
         result = solve_linear(system, stage, true, worker);
@@ -282,16 +295,19 @@ static struct linear_result solve_with_friction(struct system *system, struct st
 static bool newton(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     const struct scene_implicit *wanted = &system->settings.implicit;
+    const bool single = wanted->newton == 1;
+    const uint64_t most = single ? SYSTEMS_OF_FRICTION : wanted->newton;
     find_residual(system, stage, worker);
     double first = 0, residual = 0;
     bool converged = false, same = true;
-    for (uint64_t i = 0; i < wanted->newton && !converged; i++) {
-        struct linear_result linear = solve_with_friction(system, stage, worker);
+    for (uint64_t i = 0; i < most && !converged; i++) {
+        bool settled = true;
+        struct linear_result linear = solve_with_friction(system, stage, &settled, worker);
         same &= linear.converged && linear.iterations == 0;
         correct(system, 1, stage, worker);
         residual = linear.residual;
         converged = linear.converged;
-        if (wanted->newton == 1)
+        if (single && (settled || i + 1 == most))
             break;
         if (i == 0)
             first = linear.first;
@@ -792,15 +808,20 @@ static void solve_further(struct system *system, struct stage_rule stage,
             break;
         // What a linear system leaves is missing from the momentum of bodies that collide.
         const double goal = system->surface_contact ? 0 : sqrt(exact * fmin(left, enough));
-        const struct constrained_result found =
+        bool settled = true;
+        struct constrained_result found =
             solve_constrained(system, stage, rule, false, goal, worker);
+        for (int k = 1; friction_changes(system, stage, &settled, worker) && k < SOLVES_OF_FRICTION;
+             k++) {
+            find_residual(system, stage, worker);
+            found = solve_constrained(system, stage, rule, false, goal, worker);
+        }
         const bool crossed = system_had_crossed(system, worker);
-        friction_changes(system, stage, worker); // the next system has what it does
         apply_correction(system, stage, &found, found.same, worker);
         if (!checked || wanted->newton > 1)
             continue;
         REAL_NAME(constraints_finish)(system, rule, worker); // the work of moving surfaces
-        if (!gains_energy(system, stage, worker) &&
+        if (!gains_energy(system, stage, worker) && (settled || i >= SYSTEMS_OF_FRICTION) &&
             (i >= SYSTEMS_OF_CROSSING || (!crossed && !surfaces_cross(system, worker))))
             break;
     }
@@ -819,14 +840,17 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     find_residual(system, stage, worker);
+    bool settled = true;
     solve_constrained(system, stage, rule, newton == 1, 0, worker);
-    for (int i = 1; friction_changes(system, stage, worker) && i < SOLVES_OF_FRICTION; i++) {
+    for (int i = 1; friction_changes(system, stage, &settled, worker) && i < SOLVES_OF_FRICTION;
+         i++) {
         find_residual(system, stage, worker);
         solve_constrained(system, stage, rule, true, 0, worker);
     }
     correct(system, 1, stage, worker);
-    if (newton > 1 || !is_checked(system)) {
-        solve_further(system, stage, rule, false, worker);
+    const bool checked = is_checked(system) && newton == 1;
+    if (!checked || !settled) {
+        solve_further(system, stage, rule, checked, worker);
         return;
     }
     REAL_NAME(constraints_finish)(system, rule, worker);
@@ -1094,108 +1118,4 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     remove_energy_gain(system, stage, state_previous_positions(s), state_previous_velocities(s),
                        same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
-}
-
-// ---- The end of a step
-
-// x := x0 + fraction (x - x0), and v likewise, from the start of the step.
-static void keep_fraction(struct system *system, double fraction, struct split_vectors positions,
-                          struct split_vectors velocities, const struct worker *worker)
-{
-    struct state *s = system->state;
-    const struct split_vectors x = state_positions(s), v = state_velocities(s);
-    const struct range share = node_share(system, worker);
-    const real kept = (real)fraction;
-    for (size_t i = share.first; i < share.end; i++) {
-        if (system->constants->inverse_mass[i] == 0)
-            continue;
-        const struct split_difference way = split_subtract(x, positions, i);
-        const struct split_difference kick = split_subtract(v, velocities, i);
-        split_copy(x, positions, i);
-        split_add(x, i, kept * way.x, kept * way.y, kept * way.z);
-        split_copy(v, velocities, i);
-        split_add(v, i, kept * kick.x, kept * kick.y, kept * kick.z);
-    }
-    worker_barrier(worker);
-}
-
-// Where surfaces would pass through each other, the step ends before they do: a fraction of the
-// displacements and of the changes of velocity of all nodes is left, as if the step had been
-// shorter. Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not
-// where that would stop the motion: these nodes are cut.
-static bool shorten(struct system *system, const struct worker *worker)
-{
-    const double least = 0.02;
-    const struct evaluation end = {step_time(system, system->state->step + 1),
-                                   system->state->step + 1, false};
-    if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
-        return false;
-    const double fraction = REAL_NAME(surface_contact_fraction)(system, worker);
-    if (!(fraction < 1 && fraction >= least))
-        return false;
-    const bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
-    const struct implicit *it = system->implicit;
-    const bool counts_work = system->settings.keep_energy_budget;
-    double before = 0;
-    if (counts_work)
-        before = REAL_NAME(energy_total)(system, end, worker);
-    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
-    if (worker->index == 0)
-        REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
-    keep_fraction(system, fraction, bdf2 ? state_previous_positions(system->state) : it->base,
-                  bdf2 ? state_previous_velocities(system->state) : it->velocity, worker);
-    if (counts_work) {
-        const double after = REAL_NAME(energy_total)(system, end, worker);
-        if (worker->index == 0)
-            system->work.done[WORK_TRUNCATION] += before - after;
-    }
-    if (worker->index == 0) {
-        REAL_NAME(surface_contact_count_cut)(system);
-        system->state->forces_current = system->state->energy_current = false;
-    }
-    stage_end(&system->clock, STAGE_COLLIDERS, worker);
-    return true;
-}
-
-// The force of friction has acted all along the step, also on what has begun to touch in it; of the
-// midpoint method, whose velocities at the end of a step may have turned round, that is not known.
-static void update_friction(struct system *system, const struct worker *worker)
-{
-    const double dt = system->settings.dt, first = is_midpoint(system) ? 0 : dt;
-    const bool surfaces = system->surface_contact && REAL_NAME(surface_contact_rubs)(system);
-    if (!system->contacts.friction_assumptions && !surfaces)
-        return; // another worker may have finished the step already
-    const double time = step_time(system, system->state->step + 1);
-    REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, first}, worker);
-}
-
-// A cut changes positions and velocities, which the step has not, so that the two states of bdf2 no
-// longer belong together; and the midpoint method would make nodes behind it bounce.
-static void cut_step(struct system *system, const struct worker *worker)
-{
-    const double end = step_time(system, system->state->step + 1);
-    const struct surface_cuts before = REAL_NAME(surface_contact_cuts)(system);
-    REAL_NAME(mesh_colliders_pose)(system, end, worker);
-    shorten(system, worker);
-    REAL_NAME(limit_motion)(system, worker);
-    worker_barrier(worker); // the first has counted
-    const struct surface_cuts after = REAL_NAME(surface_contact_cuts)(system);
-    const bool cut = after.cuts > before.cuts;
-    worker_barrier(worker); // all have read them
-    if (cut && after.unresolved == before.unresolved &&
-        REAL_NAME(any_sphere_moves)(system, RESPONSE_PROJECT))
-        REAL_NAME(surface_contact_count_sunk)(system, end, worker);
-    if (worker->index == 0 && cut)
-        system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
-    worker_barrier(worker);
-}
-
-void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker)
-{
-    if (gas_has_collapsed(system))
-        return;
-    REAL_NAME(friction_end)(system, worker);
-    if (system->settings.cuts)
-        cut_step(system, worker);
-    update_friction(system, worker);
 }

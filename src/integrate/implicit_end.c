@@ -1,0 +1,115 @@
+// The end of a step of the implicit integrators (implicit.c): motion is cut where surfaces would
+// pass through each other, and the memory of friction changes. Numeric.
+#include "integrate/implicit.h"
+
+#include "contact/friction.h"
+#include "contact/tangent.h"
+#include "integrate/integrate.h"
+#include "state/reading.h"
+
+static bool is_midpoint(const struct system *system)
+{
+    return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+}
+
+// x := x0 + fraction (x - x0), and v likewise, from the start of the step.
+static void keep_fraction(struct system *system, double fraction, struct split_vectors positions,
+                          struct split_vectors velocities, const struct worker *worker)
+{
+    struct state *s = system->state;
+    const struct split_vectors x = state_positions(s), v = state_velocities(s);
+    const struct range share = node_share(system, worker);
+    const real kept = (real)fraction;
+    for (size_t i = share.first; i < share.end; i++) {
+        if (system->constants->inverse_mass[i] == 0)
+            continue;
+        const struct split_difference way = split_subtract(x, positions, i);
+        const struct split_difference kick = split_subtract(v, velocities, i);
+        split_copy(x, positions, i);
+        split_add(x, i, kept * way.x, kept * way.y, kept * way.z);
+        split_copy(v, velocities, i);
+        split_add(v, i, kept * kick.x, kept * kick.y, kept * kick.z);
+    }
+    worker_barrier(worker);
+}
+
+// Where surfaces would pass through each other, the step ends before they do: a fraction of the
+// displacements and of the changes of velocity of all nodes is left, as if the step had been
+// shorter. Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not
+// where that would stop the motion: these nodes are cut.
+static bool shorten(struct system *system, const struct worker *worker)
+{
+    const double least = 0.02;
+    const struct evaluation end = {step_time(system, system->state->step + 1),
+                                   system->state->step + 1, false};
+    if (!REAL_NAME(surface_contact_passes)(system, end.time, worker))
+        return false;
+    const double fraction = REAL_NAME(surface_contact_fraction)(system, worker);
+    if (!(fraction < 1 && fraction >= least))
+        return false;
+    const bool bdf2 = system->settings.integrator == INTEGRATOR_BDF2;
+    const struct implicit *it = system->implicit;
+    const bool counts_work = system->settings.keep_energy_budget;
+    double before = 0;
+    if (counts_work)
+        before = REAL_NAME(energy_total)(system, end, worker);
+    const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
+    keep_fraction(system, fraction, bdf2 ? state_previous_positions(system->state) : it->base,
+                  bdf2 ? state_previous_velocities(system->state) : it->velocity, worker);
+    if (counts_work) {
+        const double after = REAL_NAME(energy_total)(system, end, worker);
+        if (worker->index == 0)
+            system->work.done[WORK_TRUNCATION] += before - after;
+    }
+    if (worker->index == 0) {
+        REAL_NAME(surface_contact_count_cut)(system);
+        system->state->forces_current = system->state->energy_current = false;
+    }
+    stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    return true;
+}
+
+// The force of friction has acted all along the step, also on what has begun to touch in it; of the
+// midpoint method, whose velocities at the end of a step may have turned round, that is not known.
+static void update_friction(struct system *system, const struct worker *worker)
+{
+    const double dt = system->settings.dt, first = is_midpoint(system) ? 0 : dt;
+    const bool surfaces = system->surface_contact && REAL_NAME(surface_contact_rubs)(system);
+    if (!system->contacts.friction_assumptions && !surfaces)
+        return; // another worker may have finished the step already
+    const double time = step_time(system, system->state->step + 1);
+    REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, first}, worker);
+}
+
+// A cut changes positions and velocities, which the step has not, so that the two states of bdf2 no
+// longer belong together; and the midpoint method would make nodes behind it bounce.
+static void cut_step(struct system *system, const struct worker *worker)
+{
+    const double end = step_time(system, system->state->step + 1);
+    const struct surface_cuts before = REAL_NAME(surface_contact_cuts)(system);
+    REAL_NAME(mesh_colliders_pose)(system, end, worker);
+    shorten(system, worker);
+    REAL_NAME(limit_motion)(system, worker);
+    worker_barrier(worker); // the first has counted
+    const struct surface_cuts after = REAL_NAME(surface_contact_cuts)(system);
+    const bool cut = after.cuts > before.cuts;
+    worker_barrier(worker); // all have read them
+    if (cut && after.unresolved == before.unresolved &&
+        REAL_NAME(any_sphere_moves)(system, RESPONSE_PROJECT))
+        REAL_NAME(surface_contact_count_sunk)(system, end, worker);
+    if (worker->index == 0 && cut)
+        system->state->previous_state_from = system->state->step + (is_midpoint(system) ? 2 : 1);
+    worker_barrier(worker);
+}
+
+void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker)
+{
+    if (gas_has_collapsed(system))
+        return;
+    REAL_NAME(friction_end)(system, worker);
+    if (system->settings.cuts)
+        cut_step(system, worker);
+    update_friction(system, worker);
+}
