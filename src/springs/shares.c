@@ -18,7 +18,8 @@ struct shares {
     bool any;                       // the result of shares_any
 };
 
-enum { TAG_ROWS = 4, TAG_READ = 6, TAG_RETURNED, TAG_OWN, TAG_AROUND };
+// Others than those of exchange.c, which a rank that holds only its part has too.
+enum { TAG_ROWS = 20, TAG_READ, TAG_RETURNED, TAG_OWN, TAG_AROUND };
 
 struct shared_nodes {
     const struct plan_parts *parts;
