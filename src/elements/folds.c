@@ -308,7 +308,7 @@ static bool find_entries(const struct system *system, struct range near,
         return false;
     // From the end, so that afterwards every start is in its place again.
     for (size_t f = folds->count; f-- > 0;)
-        for (int corner = 4; folds_have(folds, f) && corner-- > 0;) {
+        for (int corner = folds_have(folds, f) ? 4 : 0; corner-- > 0;) {
             const uint32_t node = folds->items[f].nodes[corner];
             if (range_has(near, node))
                 folds->entries[--folds->starts[node + 1]] = (uint32_t)(4 * f + (size_t)corner);
