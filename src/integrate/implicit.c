@@ -439,11 +439,6 @@ static void reflect(struct system *system, const struct worker *worker)
 // repeated from its start with constraints (constraints.c): first for all nodes that ended inside,
 // then also for those that penetrate once these are stopped, and without those that would pull.
 
-static bool is_midpoint(const struct system *system)
-{
-    return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
-}
-
 // How the end of a step follows from its stage; `start` and `speed` are positions and velocities at
 // its start. `mirrored`: the stage is the midpoint.
 static struct end_rule end_of_step(const struct system *system, struct stage_rule stage,

@@ -18,6 +18,11 @@ struct implicit {
     bool start_known;
 };
 
+static inline bool is_midpoint(const struct system *system)
+{
+    return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
+}
+
 // Creates system->implicit; implicit_free frees it, also after a failure.
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error);
 // Updates masses and materials after they have changed; cannot fail unless stiffnesses have.

@@ -7,11 +7,6 @@
 #include "integrate/integrate.h"
 #include "state/reading.h"
 
-static bool is_midpoint(const struct system *system)
-{
-    return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
-}
-
 // x := x0 + fraction (x - x0), and v likewise, from the start of the step.
 static void keep_fraction(struct system *system, double fraction, struct split_vectors positions,
                           struct split_vectors velocities, const struct worker *worker)
