@@ -7,12 +7,6 @@
 #include "faces/faces.h"
 #include "state/reading.h"
 
-// Whether the wind damps motion and is included in the tangent.
-static bool wind_drags(const struct topology *topology)
-{
-    return topology_wind_damps(topology) && !topology_wind_damps_nodes(topology);
-}
-
 static bool takes_part(const struct face_tangent *tangent, size_t body)
 {
     return tangent->any_wind || tangent->system->topology->bodies[body].pressure.present;
@@ -127,7 +121,7 @@ taut_status REAL_NAME(face_tangent_make)(struct system *system, struct face_tang
     tangent->listed = find_listed(system);
     const struct topology *topology = system->topology;
     struct face_rows *faces = &tangent->faces;
-    tangent->any_wind = wind_drags(topology);
+    tangent->any_wind = topology_wind_damps_faces(topology);
     tangent->gas =
         memory_allocate(tangent->system->allocator, topology->body_count, sizeof *tangent->gas);
     if (!tangent->gas)

@@ -262,7 +262,7 @@ void REAL_NAME(shares_place)(struct system *system, const struct worker *worker)
 {
     const struct state *s = system->state;
     REAL_NAME(shares_fill)(system, (struct node_vectors){s->x, s->y, s->z}, worker);
-    if (topology_wind_damps(system->topology) && !topology_wind_damps_nodes(system->topology))
+    if (topology_wind_damps_faces(system->topology))
         REAL_NAME(shares_fill)(system, (struct node_vectors){s->vx, s->vy, s->vz}, worker);
 }
 

@@ -330,7 +330,7 @@ bool REAL_NAME(critical_step_may_fall)(struct system *system, double dt,
                                        const struct worker *worker)
 {
     const double part = 0.25, limit = 2; // of h lambda, where symplectic Euler is unstable
-    if (!topology_wind_damps(system->topology) || topology_wind_damps_nodes(system->topology))
+    if (!topology_wind_damps_faces(system->topology))
         return false;
     const bool paused =
         !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);

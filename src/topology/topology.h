@@ -359,4 +359,10 @@ static inline bool topology_wind_damps_nodes(const struct topology *topology)
     return topology_wind_damps(topology) && topology->environment.wind.law == WIND_NODE;
 }
 
+// Whether there is one that depends on those of faces, whose damping tangents include.
+static inline bool topology_wind_damps_faces(const struct topology *topology)
+{
+    return topology_wind_damps(topology) && !topology_wind_damps_nodes(topology);
+}
+
 #endif
