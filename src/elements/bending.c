@@ -13,123 +13,10 @@
 // would have to turn with the body.
 #include "elements/elements.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "base/sort.h"
-
-// The cosine of the dihedral angle at which an edge still counts as flat: 1e-3 rad.
-static const double FLAT_COSINE = 1 - 5e-7;
-
-// ---- Neighbours across edges
-
-// An edge among those with the same lower node.
-struct higher {
-    uint32_t node, edge;
-};
-
-static int compare_higher(const void *first, const void *second)
-{
-    const struct higher *a = first, *b = second;
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return (a->edge > b->edge) - (a->edge < b->edge);
-}
-
-// The lower or the higher node of an edge.
-static uint32_t end_of_edge(const struct bending_surface *surface, uint32_t edge, bool higher)
-{
-    const uint32_t *nodes = surface_corners(surface, edge / 3);
-    const uint32_t a = nodes[(edge + 1) % 3], b = nodes[(edge + 2) % 3];
-    return higher == (a < b) ? b : a;
-}
-
-// Whether two triangles lie in one plane, on both sides of their edge.
-static bool is_flat(const struct bending_surface *surface, uint32_t a, uint32_t b)
-{
-    const struct triangle_rest first = topology_triangle_rest(surface->topology, a / 3),
-                               second = topology_triangle_rest(surface->topology, b / 3);
-    const double cosine = vec3_dot(first.normal, second.normal);
-    const bool turned = surface_corners(surface, a / 3)[(a + 1) % 3] ==
-                        surface_corners(surface, b / 3)[(b + 1) % 3];
-    return (turned ? -cosine : cosine) > FLAT_COSINE;
-}
-
-// Of edges with the same lower node, sorted.
-static void pair_edges(struct bending_surface *surface, const struct higher *edges, size_t count)
-{
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && edges[end].node == edges[first].node;)
-            end++;
-        if (end - first != 2)
-            continue;
-        const uint32_t a = edges[first].edge, b = edges[first + 1].edge;
-        surface->others[a / 3][a % 3] = b / 3;
-        surface->others[b / 3][b % 3] = a / 3;
-        if (!is_flat(surface, a, b))
-            surface->curved[a / 3] = surface->curved[b / 3] = 1;
-    }
-}
-
-// Sorts the edges by their lower nodes; `starts`: where those of each node begin.
-static void sort_by_lower_node(const struct bending_surface *surface, uint64_t *starts)
-{
-    const uint32_t count = (uint32_t)(3 * surface->count);
-    for (uint32_t edge = 0; edge < count; edge++)
-        starts[end_of_edge(surface, edge, false) + 1]++;
-    counting_sort_starts(starts, surface->topology->node_count);
-    for (uint32_t edge = 0; edge < count; edge++)
-        surface->edges[starts[end_of_edge(surface, edge, false) + 1]++] = edge;
-}
-
-// Sorts them at each node by the other one, and finds what triangles have on their other sides.
-static bool sort_edges(struct bending_surface *surface)
-{
-    const size_t nodes = (size_t)surface->topology->node_count;
-    uint64_t most = 0, *starts = memory_allocate(NULL, nodes + 1, sizeof *starts);
-    if (starts)
-        sort_by_lower_node(surface, starts);
-    for (size_t node = 0; starts && node < nodes; node++)
-        most = max_u64(most, starts[node + 1] - starts[node]);
-    struct higher *edges = memory_allocate(NULL, (size_t)most, sizeof *edges);
-    const bool sorts = starts && edges;
-    for (size_t node = 0; sorts && node < nodes; node++) {
-        uint32_t *of_node = surface->edges + starts[node];
-        const size_t count = (size_t)(starts[node + 1] - starts[node]);
-        for (size_t i = 0; i < count; i++)
-            edges[i] = (struct higher){end_of_edge(surface, of_node[i], true), of_node[i]};
-        if (count > 1)
-            qsort(edges, count, sizeof *edges, compare_higher);
-        for (size_t i = 0; i < count; i++)
-            of_node[i] = edges[i].edge;
-        pair_edges(surface, edges, count);
-    }
-    memory_release(NULL, starts, nodes + 1, sizeof *starts);
-    memory_release(NULL, edges, (size_t)most, sizeof *edges);
-    return sorts;
-}
-
-static bool surface_make(const struct topology *topology, struct bending_surface *surface)
-{
-    const size_t count = (size_t)topology->triangle_count;
-    *surface = (struct bending_surface){.topology = topology, .count = count};
-    surface->others = memory_allocate(NULL, count, sizeof *surface->others);
-    surface->curved = memory_allocate(NULL, count, sizeof *surface->curved);
-    surface->edges = memory_allocate(NULL, 3 * count, sizeof *surface->edges);
-    if (!surface->others || !surface->curved || !surface->edges)
-        return false;
-    for (size_t t = 0; t < count; t++)
-        for (int i = 0; i < 3; i++)
-            surface->others[t][i] = NO_TRIANGLE;
-    return sort_edges(surface);
-}
-
-static void surface_free(struct bending_surface *surface)
-{
-    memory_release(NULL, surface->others, surface->count, sizeof *surface->others);
-    memory_release(NULL, surface->curved, surface->count, sizeof *surface->curved);
-    memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
-}
+#include "elements/surface.h"
+#include "ranks/ranks.h"
 
 // ---- The form of one triangle
 
@@ -157,7 +44,7 @@ static void edge_row(const struct bending_surface *surface, size_t triangle,
 {
     const uint32_t other = surface->others[triangle][i];
     double of_other[3];
-    topology_triangle_squares(surface->topology, other, of_other);
+    topology_triangle_squares(surface->topology, surface_number(surface, other), of_other);
     const uint32_t *own = surface_corners(surface, triangle);
     const uint32_t *beyond = surface_corners(surface, other);
     const int a = (i + 1) % 3, b = (i + 2) % 3;
@@ -174,12 +61,12 @@ static void edge_row(const struct bending_surface *surface, size_t triangle,
 static void find_patch(const struct bending_surface *surface, size_t triangle, struct patch *patch)
 {
     double rows[3][PATCH_NODES] = {{0}}, squares[3];
-    topology_triangle_squares(surface->topology, triangle, squares);
+    topology_triangle_squares(surface->topology, surface_number(surface, triangle), squares);
     *patch = (struct patch){.count = 0};
     for (int i = 0; i < 3; i++)
         patch->nodes[i] = patch->nodes[3 + i] = surface_corners(surface, triangle)[i];
     for (int i = 0; i < 3; i++)
-        if (surface->others[triangle][i] != NO_TRIANGLE && !surface->curved[triangle]) {
+        if (surface->others[triangle][i] != NO_TRIANGLE && !surface_is_curved(surface, triangle)) {
             edge_row(surface, triangle, squares, i, patch, rows[i]);
             patch->count++;
         }
@@ -197,15 +84,22 @@ static void find_patch(const struct bending_surface *surface, size_t triangle, s
 
 // ---- The matrix
 
-// Rows with space for every contribution, of which `used` are filled with distinct columns.
+// The rows of some nodes, with space for every contribution, of which `used` are filled with
+// distinct columns.
 struct rows {
-    size_t nodes, capacity;
+    struct range nodes;
+    size_t capacity;
     size_t *starts; // nodes + 1
     uint32_t *used, *columns;
     double *values;
 };
 
-static void add_number(struct rows *rows, uint32_t row, uint32_t at, double value)
+static size_t row_count(const struct rows *rows)
+{
+    return rows->nodes.end - rows->nodes.first;
+}
+
+static void add_number(struct rows *rows, size_t row, uint32_t at, double value)
 {
     const size_t first = rows->starts[row];
     size_t i = 0;
@@ -219,27 +113,29 @@ static void add_number(struct rows *rows, uint32_t row, uint32_t at, double valu
 static void add_patch(struct rows *rows, const struct patch *patch)
 {
     for (int p = 0; p < PATCH_NODES; p++)
-        for (int q = 0; q < PATCH_NODES; q++)
+        for (int q = 0; range_has(rows->nodes, patch->nodes[p]) && q < PATCH_NODES; q++)
             if (patch->nodes[p] != patch->nodes[q] && patch->form[p][q] != 0)
-                add_number(rows, patch->nodes[p], patch->nodes[q], patch->form[p][q]);
+                add_number(rows, patch->nodes[p] - rows->nodes.first, patch->nodes[q],
+                           patch->form[p][q]);
 }
 
-static bool rows_make(const struct bending_surface *surface, struct rows *rows)
+static bool rows_make(const struct bending_surface *surface, struct range nodes, struct rows *rows)
 {
     struct patch patch;
-    rows->nodes = (size_t)surface->topology->node_count;
-    rows->starts = memory_allocate(NULL, rows->nodes + 1, sizeof *rows->starts);
-    rows->used = memory_allocate(NULL, rows->nodes, sizeof *rows->used);
+    rows->nodes = nodes;
+    rows->starts = memory_allocate(NULL, row_count(rows) + 1, sizeof *rows->starts);
+    rows->used = memory_allocate(NULL, row_count(rows), sizeof *rows->used);
     if (!rows->starts || !rows->used)
         return false;
     for (size_t t = 0; t < surface->count; t++) {
         find_patch(surface, t, &patch);
         for (int p = 0; p < PATCH_NODES && patch.count > 0; p++)
-            rows->starts[patch.nodes[p] + 1] += PATCH_NODES - 1;
+            if (range_has(nodes, patch.nodes[p]))
+                rows->starts[patch.nodes[p] - nodes.first + 1] += PATCH_NODES - 1;
     }
-    for (size_t node = 0; node < rows->nodes; node++)
-        rows->starts[node + 1] += rows->starts[node];
-    rows->capacity = rows->starts[rows->nodes];
+    for (size_t row = 0; row < row_count(rows); row++)
+        rows->starts[row + 1] += rows->starts[row];
+    rows->capacity = rows->starts[row_count(rows)];
     rows->columns = memory_allocate(NULL, rows->capacity, sizeof *rows->columns);
     rows->values = memory_allocate(NULL, rows->capacity, sizeof *rows->values);
     if (!rows->columns || !rows->values)
@@ -254,92 +150,154 @@ static bool rows_make(const struct bending_surface *surface, struct rows *rows)
 
 static void rows_free(struct rows *rows)
 {
-    memory_release(NULL, rows->starts, rows->nodes + 1, sizeof *rows->starts);
-    memory_release(NULL, rows->used, rows->nodes, sizeof *rows->used);
+    memory_release(NULL, rows->starts, row_count(rows) + 1, sizeof *rows->starts);
+    memory_release(NULL, rows->used, row_count(rows), sizeof *rows->used);
     memory_release(NULL, rows->columns, rows->capacity, sizeof *rows->columns);
     memory_release(NULL, rows->values, rows->capacity, sizeof *rows->values);
 }
 
-// The stiffness of each body, and its damping, which is proportional to it: Rayleigh's, or the
-// fraction of its node that swings fastest.
-void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_bending *bending)
+static struct range nodes_within(const struct topology_body *body, struct range nodes)
+{
+    const uint64_t first = max_u64(body->first_node, nodes.first);
+    const uint64_t end = min_u64(body->first_node + body->node_count, nodes.end);
+    return (struct range){(size_t)first, (size_t)max_u64(first, end)};
+}
+
+// The damping, which is proportional to the stiffness: Rayleigh's, or the fraction of the node of
+// the body that swings fastest.
+static void set_times(const struct topology *topology, struct element_bending *bending)
 {
     bending->damped = false;
-    if (bending->nodes == 0)
-        return;
     for (size_t b = 0; b < topology->body_count; b++) {
         const struct topology_body *body = &topology->bodies[b];
-        const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
         const struct element_membrane *membrane = &body->elements.membrane;
-        const double ratio = membrane->damping_ratio;
-        double least = INFINITY, time = membrane->damping_time;
-        for (size_t node = first; node < end; node++)
-            bending->stiffness[node] = (real)membrane->bending;
-        for (size_t node = first; ratio > 0 && node < end; node++) {
-            double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
-            if (bending->folds.count > 0)
-                k += (double)bending->stiffness[node] * bending->folds.diagonals[node];
-            if (k > 0)
-                least = fmin(least, topology_mass(topology, node) / k);
-        }
-        if (isfinite(least))
-            time = 2 * ratio * sqrt(least);
+        const struct range known = nodes_within(body, bending->known);
+        double time = membrane->damping_time;
+        if (isfinite(bending->least[b]))
+            time = 2 * membrane->damping_ratio * sqrt(bending->least[b]);
         bending->damped |= time > 0;
-        for (size_t node = first; node < end; node++)
+        for (size_t node = known.first; node < known.end; node++)
             bending->times[node] = (real)time;
     }
 }
 
-static bool pack(const struct system *system, const struct rows *rows,
+void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_nodes held,
+                                struct element_bending *bending)
+{
+    if (bending->nodes == 0)
+        return;
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct range known = nodes_within(body, bending->known);
+        const struct range near = nodes_within(body, held.near);
+        const double ratio = body->elements.membrane.damping_ratio;
+        bending->least[b] = INFINITY;
+        for (size_t node = known.first; node < known.end; node++)
+            bending->stiffness[node] = (real)body->elements.membrane.bending;
+        for (size_t node = near.first; ratio > 0 && node < near.end; node++) {
+            double k = REAL_NAME(bending_row_sums)(bending, node).diagonal;
+            if (bending->folds.count > 0)
+                k += (double)bending->stiffness[node] * bending->folds.diagonals[node];
+            if (k > 0)
+                bending->least[b] = fmin(bending->least[b], topology_mass(topology, node) / k);
+        }
+    }
+    set_times(topology, bending);
+}
+
+void REAL_NAME(bending_join)(const struct topology *topology, struct element_bending *bending)
+{
+    if (bending->nodes == 0)
+        return;
+    ranks_least(bending->least, topology->body_count);
+    set_times(topology, bending);
+}
+
+static bool pack(const struct system *system, const struct rows *rows, struct element_nodes held,
                  struct element_bending *bending)
 {
     const taut_allocator *allocator = system->allocator;
+    const size_t nodes = (size_t)system->topology->node_count;
     size_t count = 0;
-    for (size_t node = 0; node < rows->nodes; node++)
-        count += rows->used[node];
-    if (count == 0 && bending->folds.count == 0)
-        return true;
-    bending->nodes = rows->nodes;
+    for (size_t row = 0; row < row_count(rows); row++)
+        count += rows->used[row];
+    bending->nodes = nodes;
     bending->count = count;
-    bending->starts = memory_allocate(allocator, rows->nodes + 1, sizeof *bending->starts);
+    bending->starts = memory_allocate(allocator, nodes + 1, sizeof *bending->starts);
     bending->columns = memory_allocate(allocator, count, sizeof *bending->columns);
     bending->values = memory_allocate(allocator, count, sizeof *bending->values);
-    bending->stiffness = memory_allocate(allocator, rows->nodes, sizeof *bending->stiffness);
-    bending->times = memory_allocate(allocator, rows->nodes, sizeof *bending->times);
+    bending->stiffness = memory_allocate(allocator, nodes, sizeof *bending->stiffness);
+    bending->times = memory_allocate(allocator, nodes, sizeof *bending->times);
+    bending->least =
+        memory_allocate(allocator, system->topology->body_count, sizeof *bending->least);
     if (!bending->starts || !bending->columns || !bending->values || !bending->stiffness ||
-        !bending->times)
+        !bending->times || !bending->least)
         return false;
+    elements_sparse_outside(bending->starts, nodes + 1, sizeof *bending->starts, rows->nodes);
+    elements_sparse_outside(bending->stiffness, nodes, sizeof(real), bending->known);
+    elements_sparse_outside(bending->times, nodes, sizeof(real), bending->known);
     size_t to = 0;
-    for (size_t node = 0; node < rows->nodes; node++) {
-        for (size_t i = 0; i < rows->used[node]; i++, to++) {
-            bending->columns[to] = rows->columns[rows->starts[node] + i];
-            bending->values[to] = (real)rows->values[rows->starts[node] + i];
+    for (size_t row = 0; count > 0 && row < row_count(rows); row++) {
+        for (size_t i = 0; i < rows->used[row]; i++, to++) {
+            bending->columns[to] = rows->columns[rows->starts[row] + i];
+            bending->values[to] = (real)rows->values[rows->starts[row] + i];
         }
-        bending->starts[node + 1] = to;
+        bending->starts[rows->nodes.first + row + 1] = to;
     }
-    REAL_NAME(bending_refresh)(system->topology, bending);
+    REAL_NAME(bending_refresh)(system->topology, held, bending);
     return true;
 }
+
+// The nodes of chunks with any that are near.
+static struct range nodes_of_chunks(struct range near, size_t nodes)
+{
+    const size_t first = near.first / BENDING_CHUNK * BENDING_CHUNK;
+    const size_t end = (near.end + BENDING_CHUNK - 1) / BENDING_CHUNK * BENDING_CHUNK;
+    return near.first < near.end ? (struct range){first, end < nodes ? end : nodes} : near;
+}
+
+static struct range hull(struct range a, struct range b)
+{
+    if (a.first == a.end || b.first == b.end)
+        return a.first == a.end ? b : a;
+    return (struct range){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
+}
+
+// A rank that holds only its part has no lists of all edges while it makes them.
+enum { WINDOWS = 8 };
 
 taut_status REAL_NAME(bending_make)(const struct system *system, struct element_nodes held,
                                     struct element_bending *bending, taut_error *error)
 {
-    struct bending_surface surface;
-    struct rows rows = {0};
-    const uint64_t triangles = system->topology->triangle_count;
+    const struct topology *topology = system->topology;
+    const size_t triangles = (size_t)topology->triangle_count;
+    const bool all = elements_held_are_all(held, topology);
+    const struct range nodes = nodes_of_chunks(held.near, (size_t)topology->node_count);
+    struct bending_surface surface = {.topology = topology};
+    struct fold_choice choice = {.count = 0};
+    struct rows rows = {.capacity = 0};
     if (triangles == 0)
         return TAUT_OK;
     if (triangles > UINT32_MAX / 3) // edges are numbered
         return fail(error, TAUT_ERROR_UNSUPPORTED,
                     "meshes with 'elastic' have %llu triangles; at most %u are supported",
                     (unsigned long long)triangles, UINT32_MAX / 3);
-    bool done = surface_make(system->topology, &surface);
-    taut_status status =
-        done ? REAL_NAME(folds_make)(system, &surface, held, &bending->folds, error) : TAUT_OK;
-    if (done && status == TAUT_OK)
-        done = rows_make(&surface, &rows) && pack(system, &rows, bending);
+    uint8_t *curved = memory_allocate(NULL, triangles, sizeof *curved);
+    bool done = curved && bending_surface_find_curved(topology, all ? 1 : WINDOWS, curved) &&
+                (all || REAL_NAME(folds_choose)(topology, curved, WINDOWS, held, &choice));
+    bending->known = hull(nodes, choice.nodes);
+    done = done && bending_surface_make(topology, curved, bending->known,
+                                        all ? NULL : choice.starts, &surface);
+    taut_status status = done ? REAL_NAME(folds_make)(system, &surface, all ? NULL : &choice, held,
+                                                      &bending->folds, error)
+                              : TAUT_OK;
+    const bool bends = all ? surface.bends : choice.bends;
+    REAL_NAME(folds_choice_free)(topology, &choice);
+    if (done && status == TAUT_OK && (bending->folds.count > 0 || bends))
+        done = rows_make(&surface, nodes, &rows) && pack(system, &rows, held, bending);
     rows_free(&rows);
-    surface_free(&surface);
+    bending_surface_free(&surface);
+    memory_release(NULL, curved, triangles, sizeof *curved);
     return done ? status : fail_memory(error, "the bending of meshes");
 }
 
@@ -351,14 +309,16 @@ void REAL_NAME(bending_free)(const struct system *system, struct element_bending
     memory_release(allocator, bending->values, bending->count, sizeof *bending->values);
     memory_release(allocator, bending->stiffness, bending->nodes, sizeof *bending->stiffness);
     memory_release(allocator, bending->times, bending->nodes, sizeof *bending->times);
+    memory_release(allocator, bending->least, system->topology->body_count, sizeof *bending->least);
     REAL_NAME(folds_free)(system, &bending->folds);
 }
 
 uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending)
 {
+    const uint64_t known = bending->known.end - bending->known.first;
     if (bending->nodes == 0)
         return 0;
-    return (bending->nodes + 1) * sizeof *bending->starts + 2 * bending->nodes * sizeof(real) +
+    return (known + 1) * sizeof *bending->starts + 2 * known * sizeof(real) +
            bending->count * (sizeof *bending->columns + sizeof *bending->values);
 }
 

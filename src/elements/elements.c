@@ -380,18 +380,29 @@ taut_status REAL_NAME(elements_complete)(struct system *system, taut_error *erro
     const struct range nodes = {0, (size_t)system->topology->node_count};
     const struct element_nodes all = {nodes, nodes};
     struct element_bending bending = {.nodes = 0};
-    if (!elements || (elements->held.near.first == 0 && elements->held.near.end == nodes.end))
+    struct element_triangles triangles = {.count = 0};
+    if (!elements || elements_held_are_all(elements->held, system->topology))
         return TAUT_OK;
-    const taut_status status = REAL_NAME(bending_make)(system, all, &bending, error);
+    taut_status status = REAL_NAME(bending_make)(system, all, &bending, error);
+    if (status == TAUT_OK)
+        status = REAL_NAME(triangles_make)(system, all, &triangles, error);
     if (status != TAUT_OK) {
         REAL_NAME(bending_free)(system, &bending);
+        REAL_NAME(triangles_free)(system, &triangles);
         return status;
     }
     REAL_NAME(bending_free)(system, &elements->bending);
+    REAL_NAME(triangles_free)(system, &elements->triangles);
     elements->bending = bending;
+    elements->triangles = triangles;
     elements->held = all;
-    REAL_NAME(triangles_refresh)(system->topology, all, &elements->triangles);
     return TAUT_OK;
+}
+
+void REAL_NAME(elements_join)(const struct system *system)
+{
+    if (system->elements)
+        REAL_NAME(bending_join)(system->topology, &system->elements->bending);
 }
 
 void REAL_NAME(elements_refresh)(struct system *system)
@@ -405,7 +416,7 @@ void REAL_NAME(elements_refresh)(struct system *system)
     }
     if (elements) {
         REAL_NAME(triangles_refresh)(system->topology, elements->held, &elements->triangles);
-        REAL_NAME(bending_refresh)(system->topology, &elements->bending);
+        REAL_NAME(bending_refresh)(system->topology, elements->held, &elements->bending);
     }
 }
 
@@ -767,7 +778,7 @@ size_t REAL_NAME(element_node_of_triangle)(const struct system *system, const vo
                                            size_t triangle)
 {
     (void)unused;
-    return system->elements->triangles.nodes[triangle][0];
+    return triangles_first_node(&system->elements->triangles, triangle);
 }
 
 size_t REAL_NAME(element_node_itself)(const struct system *system, const void *unused, size_t node)

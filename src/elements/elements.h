@@ -16,6 +16,7 @@
 #ifndef TAUT_ELEMENTS_ELEMENTS_H
 #define TAUT_ELEMENTS_ELEMENTS_H
 
+#include "base/memory.h"
 #include "kernels/kernels.h"
 #include "springs/tangent.h"
 
@@ -58,7 +59,12 @@ taut_status REAL_NAME(elements_make)(struct system *system, struct element_nodes
 taut_status REAL_NAME(elements_complete)(struct system *system, taut_error *error);
 void REAL_NAME(elements_free)(struct system *system);
 
-// Reads the constants of all elements from the topology again.
+// What constants of several ranks with parts depend on that is known by all of them together.
+// Collective.
+void REAL_NAME(elements_join)(const struct system *system);
+
+// Reads the constants of all elements from the topology again; where ranks hold only their parts,
+// elements_join must follow.
 void REAL_NAME(elements_refresh)(struct system *system);
 uint64_t REAL_NAME(elements_bytes)(const struct system *system);
 
@@ -128,7 +134,7 @@ struct element_ratios REAL_NAME(elements_ratios)(const struct system *system);
 
 // ---- Within this module
 
-// As an element_node (springs/part_sums.h): of a triangle, and of a node itself.
+// As an element_node (springs/part_sums.h): of the first triangle of a chunk, and of a node itself.
 size_t REAL_NAME(element_node_of_triangle)(const struct system *system, const void *unused,
                                            size_t triangle);
 size_t REAL_NAME(element_node_itself)(const struct system *system, const void *unused, size_t node);
@@ -223,8 +229,12 @@ struct element_triangles {
     bool damped;
     struct plan_set set;
     uint32_t (*nodes)[3];
-    real *numbers;       // TRIANGLE_COLUMNS columns of `count`, of those that are needed
+    real *numbers;       // TRIANGLE_COLUMNS columns of `count`
     struct range *spans; // of each block: its lowest node, and the one after its highest
+    // Of ranks with parts nodes and numbers are those of blocks with a triangle that is near, and
+    // of the chunks of sums that the rank adds; the spans of other blocks are {0, 0}.
+    uint32_t *chunk_nodes; // of the first triangle of each chunk of sums the first node
+    size_t kept_count;     // how many triangles are there
 };
 
 // The area, and the cotangent of the angle at a corner, of a triangle with these squared lengths of
@@ -242,8 +252,19 @@ static inline double triangle_cotangent(const double squares[3], double area, in
     return (squares[0] + squares[1] + squares[2] - 2 * squares[corner]) / (4 * area);
 }
 
+// The rank with this node sums the chunk of triangles that begins with this one.
+static inline size_t triangles_first_node(const struct element_triangles *triangles, size_t first)
+{
+    return triangles->chunk_nodes[first / SUM_CHUNK];
+}
+
 // The nodes of all triangles of the topology, body by body.
 void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes)[3]);
+
+static inline bool elements_held_are_all(struct element_nodes held, const struct topology *topology)
+{
+    return held.near.first == 0 && held.near.end == topology->node_count;
+}
 
 taut_status REAL_NAME(triangles_make)(const struct system *system, struct element_nodes held,
                                       struct element_triangles *triangles, taut_error *error);
@@ -252,33 +273,13 @@ void REAL_NAME(triangles_refresh)(const struct topology *topology, struct elemen
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
 
-// The triangles of all membranes as built while their bending is made, and for each edge the
-// triangle on its other side; NO_TRIANGLE: none or several.
-#define NO_TRIANGLE UINT32_MAX
-
-struct bending_surface {
-    const struct topology *topology;
-    size_t count;
-    uint32_t (*others)[3];
-    uint8_t *curved; // 1 for triangles with an edge that is not flat as built
-    // The edges of all triangles, each as 3 times the triangle and which of its edges, sorted by
-    // their lower and then by their higher nodes.
-    uint32_t *edges;
-};
-
-static inline const uint32_t *surface_corners(const struct bending_surface *surface,
-                                              size_t triangle)
+// The lists of what ranks need around some nodes have the length of the scene, and take memory for
+// these: no huge pages beyond them.
+static inline void elements_sparse_outside(void *block, size_t count, size_t size,
+                                           struct range used)
 {
-    return topology_triangle(surface->topology,
-                             topology_body_of_triangle(surface->topology, triangle), triangle);
-}
-
-// The index of the edge of a triangle that it shares with another one.
-static inline int surface_edge_with(const struct bending_surface *surface, size_t triangle,
-                                    uint32_t other)
-{
-    const uint32_t *others = surface->others[triangle];
-    return others[0] == other ? 0 : others[1] == other ? 1 : 2;
+    memory_sparse(block, count * size, 0, used.first * size);
+    memory_sparse(block, count * size, used.end * size, count * size);
 }
 
 // A fold: an edge from a to b between two triangles, which are not flat as built, or whose
@@ -302,9 +303,11 @@ struct element_folds {
     struct fold *items;  // ascending by their lower node
     struct range *spans; // of each chunk: its lowest node, and the one after its highest; {0, 0} of
                          // those that are not there
-    size_t *starts;      // nodes + 1: the folds of each node that needs them,
+    size_t *starts;      // nodes + 1: the folds of each node that is near, of others 0,
     uint32_t *entries;   // as 4 times the fold and its corner there
-    double *diagonals;   // of each node, N/m for B = 1 N m: the trace of its block of K as built
+    size_t entry_count;
+    double *diagonals; // of each node that is near, N/m for B = 1 N m: the trace of its block of K
+                       // as built
     // Of the present pass over all folds: strains, their rates (or changes), and three vectors, see
     // folds.c.
     real *strains, *rates;
@@ -322,17 +325,23 @@ enum { BENDING_CHUNK = 1024 }; // nodes
 struct element_bending {
     size_t nodes;   // all nodes; 0: no membrane bends
     size_t count;   // numbers off the diagonal
-    size_t *starts; // nodes + 1
+    size_t *starts; // nodes + 1; of nodes that are not known 0
     uint32_t *columns;
     real *values;
-    real *stiffness, *times; // B_i, N m, and time_i, s
+    real *stiffness, *times; // B_i, N m, and time_i, s, of those that are known
+    struct range known; // those that are near, of chunks with these, and of folds that are kept
+    double *least; // of each body, of its nodes that are near: the least mass over diagonal for
+                   // B = 1 N m, or INFINITY; of ranks with parts of all nodes (elements_join)
     bool damped;
     struct element_folds folds;
 };
 
 taut_status REAL_NAME(bending_make)(const struct system *system, struct element_nodes held,
                                     struct element_bending *bending, taut_error *error);
-void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_bending *bending);
+// Reads the constants of the topology again; bending_join then combines those of ranks with parts.
+void REAL_NAME(bending_refresh)(const struct topology *topology, struct element_nodes held,
+                                struct element_bending *bending);
+void REAL_NAME(bending_join)(const struct topology *topology, struct element_bending *bending);
 void REAL_NAME(bending_free)(const struct system *system, struct element_bending *bending);
 uint64_t REAL_NAME(bending_bytes)(const struct element_bending *bending);
 
@@ -352,10 +361,29 @@ static inline struct range bending_chunk(const struct element_bending *bending, 
 vec3 REAL_NAME(bending_row)(const struct element_bending *bending, size_t node,
                             struct node_vectors p);
 
-// Frees the list of edges, which nothing else needs.
-taut_status REAL_NAME(folds_make)(const struct system *system, struct bending_surface *surface,
-                                  struct element_nodes held, struct element_folds *folds,
-                                  taut_error *error);
+struct bending_surface; // surface.h
+
+// Which folds a rank keeps, before they are made: NULL for a process that keeps all.
+struct fold_choice {
+    size_t count;        // folds of all membranes
+    bool bends;          // whether anything bends as a plane
+    uint32_t *starts;    // nodes + 1: how many folds have their lower node before each
+    size_t chunks;       // space for so many
+    struct range *spans; // of each chunk of folds, as in element_folds
+    uint8_t *kept;       // as in element_folds
+    struct range nodes;  // of the folds that are kept
+};
+
+// False without memory; folds_choice_free is needed then, too.
+bool REAL_NAME(folds_choose)(const struct topology *topology, const uint8_t *curved, size_t windows,
+                             struct element_nodes held, struct fold_choice *choice);
+void REAL_NAME(folds_choice_free)(const struct topology *topology, struct fold_choice *choice);
+
+// `surface` is around the nodes of the folds that are kept, and those that are near.
+taut_status REAL_NAME(folds_make)(const struct system *system,
+                                  const struct bending_surface *surface,
+                                  const struct fold_choice *choice, struct element_nodes held,
+                                  struct element_folds *folds, taut_error *error);
 void REAL_NAME(folds_free)(const struct system *system, struct element_folds *folds);
 uint64_t REAL_NAME(folds_bytes)(const struct system *system, const struct element_folds *folds);
 

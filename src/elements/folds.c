@@ -16,6 +16,7 @@
 // (E. Grinspun, A. Hirani, M. Desbrun, P. Schroeder, Discrete shells, SCA 2003). The pieces of the
 // force on each fold are stored, and added up by its nodes in the order of the folds.
 #include "elements/parts.h"
+#include "elements/surface.h"
 
 #include <string.h>
 
@@ -28,13 +29,10 @@ enum { CORNER_A, CORNER_B, CORNER_C, CORNER_D };
 
 // ---- Creation
 
-#define NO_FOLD UINT32_MAX
-
-// The folds of all triangles while they are made.
-struct fold_maker {
-    const struct bending_surface *surface;
-    uint32_t (*numbers)[3]; // of each edge of each triangle, or NO_FOLD
-};
+static struct triangle_rest surface_rest(const struct bending_surface *surface, size_t place)
+{
+    return topology_triangle_rest(surface->topology, surface_number(surface, place));
+}
 
 // A fold by the edges of its triangles, of which the first has the lower number.
 struct fold_sides {
@@ -44,14 +42,13 @@ struct fold_sides {
 
 // The next fold in the order of its first triangles after *sides, which is zeroed at first, with
 // edge -1 of the first triangle.
-static bool next_fold(const struct fold_maker *maker, struct fold_sides *sides)
+static bool next_fold(const struct bending_surface *surface, struct fold_sides *sides)
 {
-    const struct bending_surface *surface = maker->surface;
     uint32_t t = sides->triangles[0];
     for (int i = sides->edges[0] + 1; t < surface->count; t++, i = 0)
         for (; i < 3; i++) {
             const uint32_t other = surface->others[t][i];
-            if (other == NO_TRIANGLE || other < t || maker->numbers[t][i] == NO_FOLD)
+            if (other == NO_TRIANGLE || other < t || surface->numbers[t][i] == NO_FOLD)
                 continue;
             *sides = (struct fold_sides){{t, other}, {i, surface_edge_with(surface, other, t)}};
             return true;
@@ -61,31 +58,31 @@ static bool next_fold(const struct fold_maker *maker, struct fold_sides *sides)
 
 static const struct fold_sides BEFORE_ALL_FOLDS = {{0, 0}, {-1, -1}};
 
-static uint32_t fold_number(const struct fold_maker *maker, const struct fold_sides *sides)
+static uint32_t fold_number(const struct bending_surface *surface, const struct fold_sides *sides)
 {
-    return maker->numbers[sides->triangles[0]][sides->edges[0]];
+    return surface->numbers[sides->triangles[0]][sides->edges[0]];
 }
 
-static void fold_nodes(const struct fold_maker *maker, const struct fold_sides *sides,
+static void fold_nodes(const struct bending_surface *surface, const struct fold_sides *sides,
                        uint32_t to[4])
 {
-    const uint32_t *nodes = surface_corners(maker->surface, sides->triangles[0]);
+    const uint32_t *nodes = surface_corners(surface, sides->triangles[0]);
     const int i = sides->edges[0];
     to[CORNER_A] = nodes[(i + 1) % 3];
     to[CORNER_B] = nodes[(i + 2) % 3];
     to[CORNER_C] = nodes[i];
-    to[CORNER_D] = surface_corners(maker->surface, sides->triangles[1])[sides->edges[1]];
+    to[CORNER_D] = surface_corners(surface, sides->triangles[1])[sides->edges[1]];
 }
 
 // The folds at the other edges of both triangles, or itself.
-static void folds_beside(const struct fold_maker *maker, const struct fold_sides *sides,
+static void folds_beside(const struct bending_surface *surface, const struct fold_sides *sides,
                          uint32_t to[4])
 {
     for (int side = 0; side < 2; side++)
         for (int next = 1; next < 3; next++) {
-            const uint32_t *numbers = maker->numbers[sides->triangles[side]];
+            const uint32_t *numbers = surface->numbers[sides->triangles[side]];
             const uint32_t other = numbers[(sides->edges[side] + next) % 3];
-            to[2 * side + next - 1] = other == NO_FOLD ? fold_number(maker, sides) : other;
+            to[2 * side + next - 1] = other == NO_FOLD ? fold_number(surface, sides) : other;
         }
 }
 
@@ -102,54 +99,116 @@ static int turn_at(const struct bending_surface *surface, uint32_t triangle, int
     return consistent ? 1 : -1;
 }
 
-// Numbers the edges between two triangles of which one is curved, in the order of the sorted edges.
-static size_t number_folds(const struct fold_maker *maker)
+// ---- Which folds are there
+//
+// Those of chunks that a rank needs. While these are chosen it has no list of all folds: it passes
+// over them in windows of their lower nodes.
+
+enum { NOT_KEPT, BESIDE, NEEDED };
+
+static void widen(struct range *range, uint64_t first, uint64_t end)
 {
-    const struct bending_surface *surface = maker->surface;
-    size_t count = 0;
-    for (size_t t = 0; t < surface->count; t++)
-        for (int i = 0; i < 3; i++)
-            maker->numbers[t][i] = NO_FOLD;
-    for (size_t e = 0; e < 3 * surface->count; e++) {
-        const uint32_t t = surface->edges[e] / 3, own = surface->edges[e] % 3;
-        const uint32_t other = surface->others[t][own];
-        if (other == NO_TRIANGLE || other < t || !(surface->curved[t] || surface->curved[other]))
-            continue;
-        maker->numbers[t][own] = (uint32_t)count;
-        maker->numbers[other][surface_edge_with(surface, other, t)] = (uint32_t)count++;
-    }
-    return count;
+    range->first = (size_t)min_u64(range->first, first);
+    range->end = (size_t)max_u64(range->end, end);
 }
 
-// Chooses the chunks of which folds are kept: with a fold at a node that is near, of sums that this
-// rank adds, and those of the folds beside these.
-static void choose_kept(const struct fold_maker *maker, struct element_nodes held,
-                        struct element_folds *folds)
+// The span of the nodes of chunks that are kept at least as much; none: empty.
+static struct range span_of_kept(const struct fold_choice *choice, uint8_t least)
 {
-    enum { NOT_KEPT, BESIDE, NEEDED, CHUNKS_OF_SUM = SUM_CHUNK / FOLD_CHUNK };
-    _Static_assert(SUM_CHUNK % FOLD_CHUNK == 0, "sums are of whole chunks");
-    struct fold_sides sides = BEFORE_ALL_FOLDS;
-    uint32_t nodes[4], beside[4];
-    while (next_fold(maker, &sides)) {
-        const size_t number = fold_number(maker, &sides), chunk = number / FOLD_CHUNK;
-        fold_nodes(maker, &sides, nodes);
-        for (int corner = 0; corner < 4; corner++)
-            if (range_has(held.near, nodes[corner]))
-                folds->kept[chunk] = NEEDED;
-        const bool sums = number % SUM_CHUNK == 0 && range_has(held.own, nodes[0]);
-        for (size_t c = chunk; sums && c < chunk + CHUNKS_OF_SUM && c < folds_chunks(folds); c++)
-            folds->kept[c] = NEEDED;
-    }
-    sides = BEFORE_ALL_FOLDS;
-    while (next_fold(maker, &sides)) {
-        if (folds->kept[fold_number(maker, &sides) / FOLD_CHUNK] != NEEDED)
-            continue;
-        folds_beside(maker, &sides, beside);
-        for (int i = 0; i < 4; i++)
-            if (!folds->kept[beside[i] / FOLD_CHUNK])
-                folds->kept[beside[i] / FOLD_CHUNK] = BESIDE;
+    struct range span = {SIZE_MAX, 0};
+    for (size_t chunk = 0; chunk * FOLD_CHUNK < choice->count; chunk++)
+        if (choice->kept[chunk] >= least)
+            widen(&span, choice->spans[chunk].first, choice->spans[chunk].end);
+    return span.first < span.end ? span : (struct range){0, 0};
+}
+
+struct counting {
+    struct bending_surface all;
+    struct element_nodes held;
+    struct fold_choice *choice;
+    bool sums; // the chunk of sums (SUM_CHUNK) of the last fold is one that this rank adds
+};
+
+// Counts a fold, and keeps its chunk with a node that is near, and those of sums that this rank
+// adds.
+static void count_fold(void *context, const struct edge_pair *pair)
+{
+    struct counting *it = context;
+    struct fold_choice *choice = it->choice;
+    const uint8_t *curved = it->all.curved;
+    choice->bends |= !(curved[pair->edges[0] / 3] && curved[pair->edges[1] / 3]);
+    if (!pair_is_fold(curved, pair))
+        return;
+    const struct fold_sides sides = {{pair->edges[0] / 3, pair->edges[1] / 3},
+                                     {(int)(pair->edges[0] % 3), (int)(pair->edges[1] % 3)}};
+    const size_t number = choice->count++, chunk = number / FOLD_CHUNK;
+    uint32_t nodes[4];
+    choice->starts[pair->node + 1]++;
+    fold_nodes(&it->all, &sides, nodes);
+    if (number % FOLD_CHUNK == 0)
+        choice->spans[chunk] = (struct range){SIZE_MAX, 0};
+    if (number % SUM_CHUNK == 0)
+        it->sums = range_has(it->held.own, nodes[CORNER_A]);
+    if (it->sums)
+        choice->kept[chunk] = NEEDED;
+    for (int corner = 0; corner < 4; corner++) {
+        widen(&choice->spans[chunk], nodes[corner], (uint64_t)nodes[corner] + 1);
+        if (range_has(it->held.near, nodes[corner]))
+            choice->kept[chunk] = NEEDED;
     }
 }
+
+// Keeps the chunks of the folds beside those that are needed.
+static void choose_beside(const struct bending_surface *surface, struct fold_choice *choice)
+{
+    struct fold_sides sides = BEFORE_ALL_FOLDS;
+    uint32_t beside[4];
+    while (next_fold(surface, &sides)) {
+        if (choice->kept[fold_number(surface, &sides) / FOLD_CHUNK] != NEEDED)
+            continue;
+        folds_beside(surface, &sides, beside);
+        for (int i = 0; i < 4; i++)
+            if (!choice->kept[beside[i] / FOLD_CHUNK])
+                choice->kept[beside[i] / FOLD_CHUNK] = BESIDE;
+    }
+}
+
+bool REAL_NAME(folds_choose)(const struct topology *topology, const uint8_t *curved, size_t windows,
+                             struct element_nodes held, struct fold_choice *choice)
+{
+    _Static_assert(SUM_CHUNK % FOLD_CHUNK == 0, "sums are of whole chunks");
+    const size_t triangles = (size_t)topology->triangle_count, nodes = (size_t)topology->node_count;
+    struct counting counting = {
+        {.topology = topology, .curved = curved, .count = triangles}, held, choice, false};
+    *choice = (struct fold_choice){.chunks = 3 * triangles / 2 / FOLD_CHUNK + 1};
+    choice->starts = memory_allocate(NULL, nodes + 1, sizeof *choice->starts);
+    choice->spans = memory_allocate(NULL, choice->chunks, sizeof *choice->spans);
+    choice->kept = memory_allocate(NULL, choice->chunks, sizeof *choice->kept);
+    if (!choice->starts || !choice->spans || !choice->kept ||
+        !visit_edge_pairs(topology, windows, count_fold, &counting))
+        return false;
+    for (size_t node = 0; node < nodes; node++)
+        choice->starts[node + 1] += choice->starts[node];
+    if (choice->count == 0)
+        return true;
+    struct bending_surface surface;
+    const bool made = bending_surface_make(topology, curved, span_of_kept(choice, NEEDED),
+                                           choice->starts, &surface);
+    if (made)
+        choose_beside(&surface, choice);
+    bending_surface_free(&surface);
+    choice->nodes = span_of_kept(choice, BESIDE);
+    return made;
+}
+
+void REAL_NAME(folds_choice_free)(const struct topology *topology, struct fold_choice *choice)
+{
+    memory_release(NULL, choice->starts, (size_t)topology->node_count + 1, sizeof *choice->starts);
+    memory_release(NULL, choice->spans, choice->chunks, sizeof *choice->spans);
+    memory_release(NULL, choice->kept, choice->chunks, sizeof *choice->kept);
+}
+
+// ---- Each fold
 
 // One side of a fold as built: the direction of its triangle's gradient, the height over the edge,
 // and where it meets the edge.
@@ -180,10 +239,9 @@ static void rest_gradients(const struct rest_side sides[2], double length, vec3 
 }
 
 // What one of its triangles adds to the row of a fold.
-static void couple(const struct fold_maker *maker, const struct fold_sides *sides, int side,
+static void couple(const struct bending_surface *surface, const struct fold_sides *sides, int side,
                    const double squares[3], struct fold *fold)
 {
-    const struct bending_surface *surface = maker->surface;
     const uint32_t triangle = sides->triangles[side];
     const int i = sides->edges[side];
     const double area = triangle_area(squares);
@@ -193,42 +251,40 @@ static void couple(const struct fold_maker *maker, const struct fold_sides *side
         const double c = triangle_cotangent(squares, area, 3 - i - j);
         const double sign = turn_at(surface, triangle, i) * turn_at(surface, triangle, j);
         fold->couplings[2 * side + next - 1] =
-            maker->numbers[triangle][j] == NO_FOLD || !surface->curved[triangle]
+            surface->numbers[triangle][j] == NO_FOLD || !surface_is_curved(surface, triangle)
                 ? 0
                 : (real)(sign * c * c / (1 + c * c) / (4 * area));
     }
-    if (surface->curved[triangle])
+    if (surface_is_curved(surface, triangle))
         fold->own += (real)(1 / (4 * area));
 }
 
-static void fill_fold(const struct fold_maker *maker, const struct fold_sides *sides,
+static void fill_fold(const struct bending_surface *surface, const struct fold_sides *sides,
                       struct fold *fold)
 {
-    const struct topology *topology = maker->surface->topology;
-    const struct triangle_rest left = topology_triangle_rest(topology, sides->triangles[0]),
-                               right = topology_triangle_rest(topology, sides->triangles[1]);
-    const double turned = turn_at(maker->surface, sides->triangles[1], sides->edges[1]);
-    fold_nodes(maker, sides, fold->nodes);
-    folds_beside(maker, sides, fold->others);
+    const struct triangle_rest left = surface_rest(surface, sides->triangles[0]),
+                               right = surface_rest(surface, sides->triangles[1]);
+    const double turned = turn_at(surface, sides->triangles[1], sides->edges[1]);
+    fold_nodes(surface, sides, fold->nodes);
+    folds_beside(surface, sides, fold->others);
     fold->length = (real)sqrt(left.squares[sides->edges[0]]);
     const vec3 normal = vec3_scale(turned, right.normal);
     const double sine = vec3_length(vec3_cross(left.normal, normal));
     const bool ridge = vec3_dot(left.normal, vec3_subtract(right.centre, left.centre)) < 0;
     fold->cosine = (real)vec3_dot(left.normal, normal);
     fold->sine = (real)(ridge ? sine : -sine);
-    couple(maker, sides, 0, left.squares, fold);
-    couple(maker, sides, 1, right.squares, fold);
+    couple(surface, sides, 0, left.squares, fold);
+    couple(surface, sides, 1, right.squares, fold);
 }
 
 // The fold at an edge of a triangle, and its gradients as built; false if there is none.
-static bool rest_fold(const struct fold_maker *maker, uint32_t triangle, int edge,
+static bool rest_fold(const struct bending_surface *surface, uint32_t triangle, int edge,
                       const struct triangle_rest *rest, uint32_t nodes[4], vec3 gradients[4])
 {
-    const struct bending_surface *surface = maker->surface;
     const uint32_t other = surface->others[triangle][edge];
     if (other == NO_TRIANGLE)
         return false;
-    const struct triangle_rest beside = topology_triangle_rest(surface->topology, other);
+    const struct triangle_rest beside = surface_rest(surface, other);
     const int beyond = surface_edge_with(surface, other, triangle);
     const bool first = triangle < other;
     const struct fold_sides sides = {{first ? triangle : other, first ? other : triangle},
@@ -237,25 +293,26 @@ static bool rest_fold(const struct fold_maker *maker, uint32_t triangle, int edg
     const double turned = turn_at(surface, sides.triangles[1], sides.edges[1]);
     const struct rest_side both[2] = {rest_side_of(rests[0], sides.edges[0], 1, true),
                                       rest_side_of(rests[1], sides.edges[1], turned, turned < 0)};
-    fold_nodes(maker, &sides, nodes);
+    fold_nodes(surface, &sides, nodes);
     rest_gradients(both, sqrt(rests[0]->squares[sides.edges[0]]), gradients);
     return true;
 }
 
-// The trace of the block of K as built of each node: folds at it, and pairs of them in a triangle.
-static void find_diagonals(const struct fold_maker *maker, struct element_folds *folds)
+// The trace of the block of K as built of each node that is near: folds at it, and pairs of them in
+// a triangle.
+static void find_diagonals(const struct bending_surface *surface, struct range near,
+                           struct element_folds *folds)
 {
-    const struct bending_surface *surface = maker->surface;
     for (uint32_t t = 0; t < surface->count; t++) {
-        if (!surface->curved[t])
+        if (!surface_is_curved(surface, t))
             continue;
         vec3 gradients[3][4];
         uint32_t nodes[3][4];
         bool is[3];
         int turns[3];
-        const struct triangle_rest rest = topology_triangle_rest(surface->topology, t);
+        const struct triangle_rest rest = surface_rest(surface, t);
         for (int i = 0; i < 3; i++) {
-            is[i] = rest_fold(maker, t, i, &rest, nodes[i], gradients[i]);
+            is[i] = rest_fold(surface, t, i, &rest, nodes[i], gradients[i]);
             turns[i] = turn_at(surface, t, i);
         }
         const double area = triangle_area(rest.squares);
@@ -268,7 +325,7 @@ static void find_diagonals(const struct fold_maker *maker, struct element_folds 
                 const double q = (i == j ? 1 : sign * c * c / (1 + c * c)) / (4 * area);
                 for (int p = 0; p < 4; p++)
                     for (int r = 0; r < 4; r++)
-                        if (nodes[i][p] == nodes[j][r])
+                        if (nodes[i][p] == nodes[j][r] && range_has(near, nodes[i][p]))
                             folds->diagonals[nodes[i][p]] +=
                                 q * vec3_dot(gradients[i][p], gradients[j][r]);
             }
@@ -295,15 +352,15 @@ static void find_spans(struct range near, struct element_folds *folds)
     }
 }
 
-// The folds of each node that is near, ascending; false without memory.
+// The folds of each node that is near, ascending; false without memory. Of other nodes `starts` is
+// not touched, so that it takes memory for those that are near.
 static bool find_entries(const struct system *system, struct range near,
                          struct element_folds *folds)
 {
-    const size_t nodes = (size_t)system->topology->node_count;
-    for (size_t node = 0; node < nodes; node++)
+    for (size_t node = near.first; node < near.end; node++)
         folds->starts[node + 1] += folds->starts[node];
-    const size_t count = folds->starts[nodes];
-    folds->entries = memory_allocate(system->allocator, count, sizeof *folds->entries);
+    folds->entry_count = near.first < near.end ? folds->starts[near.end] : 0;
+    folds->entries = memory_allocate(system->allocator, folds->entry_count, sizeof *folds->entries);
     if (!folds->entries)
         return false;
     // From the end, so that afterwards every start is in its place again.
@@ -313,8 +370,11 @@ static bool find_entries(const struct system *system, struct range near,
             if (range_has(near, node))
                 folds->entries[--folds->starts[node + 1]] = (uint32_t)(4 * f + (size_t)corner);
         }
-    memmove(folds->starts, folds->starts + 1, nodes * sizeof *folds->starts);
-    folds->starts[nodes] = count;
+    if (near.first == near.end)
+        return true;
+    memmove(folds->starts + near.first, folds->starts + near.first + 1,
+            (near.end - near.first) * sizeof *folds->starts);
+    folds->starts[near.end] = folds->entry_count;
     return true;
 }
 
@@ -359,51 +419,49 @@ static void forget_others(const struct system *system, struct element_folds *fol
     }
 }
 
-static bool make(const struct system *system, const struct fold_maker *maker, size_t count,
-                 struct element_nodes held, struct element_folds *folds)
+static bool make(const struct system *system, const struct bending_surface *surface,
+                 const struct fold_choice *choice, size_t count, struct element_nodes held,
+                 struct element_folds *folds)
 {
+    const size_t nodes = (size_t)system->topology->node_count;
     struct fold_sides sides = BEFORE_ALL_FOLDS;
     if (!allocate(system, count, folds))
         return false;
-    choose_kept(maker, held, folds);
+    for (size_t chunk = 0; chunk < folds_chunks(folds); chunk++)
+        folds->kept[chunk] = choice ? choice->kept[chunk] : NEEDED;
     forget_others(system, folds);
-    while (next_fold(maker, &sides)) {
-        const uint32_t number = fold_number(maker, &sides);
+    elements_sparse_outside(folds->starts, nodes + 1, sizeof *folds->starts, held.near);
+    elements_sparse_outside(folds->diagonals, nodes, sizeof *folds->diagonals, held.near);
+    while (next_fold(surface, &sides)) {
+        const uint32_t number = fold_number(surface, &sides);
         if (folds_have(folds, number))
-            fill_fold(maker, &sides, &folds->items[number]);
+            fill_fold(surface, &sides, &folds->items[number]);
     }
-    find_diagonals(maker, folds);
+    find_diagonals(surface, held.near, folds);
     find_spans(held.near, folds);
     return find_entries(system, held.near, folds);
 }
 
-taut_status REAL_NAME(folds_make)(const struct system *system, struct bending_surface *surface,
-                                  struct element_nodes held, struct element_folds *folds,
-                                  taut_error *error)
+taut_status REAL_NAME(folds_make)(const struct system *system,
+                                  const struct bending_surface *surface,
+                                  const struct fold_choice *choice, struct element_nodes held,
+                                  struct element_folds *folds, taut_error *error)
 {
-    const struct fold_maker maker = {surface,
-                                     memory_allocate(NULL, surface->count, sizeof *maker.numbers)};
-    bool done = maker.numbers;
-    const size_t count = done ? number_folds(&maker) : 0;
-    memory_release(NULL, surface->edges, 3 * surface->count, sizeof *surface->edges);
-    surface->edges = NULL; // before the folds take memory
-    taut_status status = TAUT_OK;
+    const size_t count = choice ? choice->count : surface->fold_count;
     if (count > UINT32_MAX / 4)
-        status = fail(error, TAUT_ERROR_UNSUPPORTED,
-                      "meshes with 'elastic' have %zu edges that bend; at most %u are supported",
-                      count, UINT32_MAX / 4);
-    else if (count > 0)
-        done = make(system, &maker, count, held, folds);
-    memory_release(NULL, maker.numbers, surface->count, sizeof *maker.numbers);
-    return done ? status : fail_memory(error, "the bending of meshes");
+        return fail(error, TAUT_ERROR_UNSUPPORTED,
+                    "meshes with 'elastic' have %zu edges that bend; at most %u are supported",
+                    count, UINT32_MAX / 4);
+    if (count > 0 && !make(system, surface, choice, count, held, folds))
+        return fail_memory(error, "the bending of meshes");
+    return TAUT_OK;
 }
 
 void REAL_NAME(folds_free)(const struct system *system, struct element_folds *folds)
 {
     const taut_allocator *allocator = system->allocator;
     const size_t nodes = (size_t)system->topology->node_count, count = folds->count;
-    memory_release(allocator, folds->entries, folds->starts ? folds->starts[nodes] : 0,
-                   sizeof *folds->entries);
+    memory_release(allocator, folds->entries, folds->entry_count, sizeof *folds->entries);
     memory_release(allocator, folds->kept, folds_chunks(folds), sizeof *folds->kept);
     memory_release(allocator, folds->spans, folds_chunks(folds), sizeof *folds->spans);
     memory_release(allocator, folds->starts, nodes + 1, sizeof *folds->starts);
@@ -415,14 +473,15 @@ void REAL_NAME(folds_free)(const struct system *system, struct element_folds *fo
 
 uint64_t REAL_NAME(folds_bytes)(const struct system *system, const struct element_folds *folds)
 {
-    const uint64_t nodes = system->topology->node_count;
+    const struct range near = system->elements->held.near;
+    const uint64_t nodes = near.end - near.first;
     uint64_t bytes = 0;
     if (folds->count == 0)
         return 0;
 #define ADD_BYTES(name) bytes += folds->kept_count * sizeof *folds->name;
     FOLD_ARRAYS(ADD_BYTES)
 #undef ADD_BYTES
-    return bytes + folds->starts[nodes] * sizeof *folds->entries +
+    return bytes + folds->entry_count * sizeof *folds->entries +
            folds_chunks(folds) * (sizeof *folds->spans + sizeof *folds->kept) +
            (nodes + 1) * sizeof *folds->starts + nodes * sizeof *folds->diagonals;
 }

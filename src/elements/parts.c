@@ -68,6 +68,9 @@ static bool need_grid(const struct elements_body *body, int64_t inside, struct p
 static bool need_triangles(const struct element_triangles *triangles, struct plan_block block,
                            struct plan_part *part, uint8_t *state)
 {
+    const struct range span = triangles->spans[block.number];
+    if (span.end <= part->first_node || span.first >= part->end_node)
+        return true; // it may not be there
     for (uint64_t i = block.first; i < block.first + block.count && *state == NOT_COMPUTED; i++)
         for (int corner = 0; corner < 3; corner++)
             if (plan_part_owns(part, triangles->nodes[i][corner]))
@@ -162,7 +165,7 @@ static bool want_triangles(const struct element_triangles *triangles, const stru
     bool want = true;
     for (size_t first = 0; first < triangles->count; first += SUM_CHUNK) {
         const size_t end = (size_t)min_u64(triangles->count, first + SUM_CHUNK);
-        const bool sums = plan_part_owns(part, triangles->nodes[first][0]);
+        const bool sums = plan_part_owns(part, triangles_first_node(triangles, first));
         for (size_t i = first; sums && i < end; i++)
             for (int corner = 0; corner < 3 && want; corner++)
                 want = REAL_NAME(part_sums_want_node)(wanted, triangles->nodes[i][corner]);

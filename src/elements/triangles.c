@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "springs/springs.h"
 #include "state/reading.h"
 
@@ -71,29 +72,99 @@ void REAL_NAME(triangles_list)(const struct topology *topology, uint32_t (*nodes
     }
 }
 
+static bool block_is_near(const struct element_triangles *triangles, struct plan_block block,
+                          struct range near)
+{
+    const struct range span = triangles->spans[block.number];
+    if (span.end <= near.first || span.first >= near.end)
+        return false;
+    for (uint64_t i = block.first; i < block.first + block.count; i++)
+        for (int corner = 0; corner < 3; corner++)
+            if (range_has(near, triangles->nodes[i][corner]))
+                return true;
+    return false;
+}
+
+static void find_span(struct element_triangles *triangles, struct plan_block block)
+{
+    struct range *span = &triangles->spans[block.number];
+    *span = (struct range){SIZE_MAX, 0};
+    for (uint64_t i = block.first; i < block.first + block.count; i++)
+        for (int corner = 0; corner < 3; corner++) {
+            const size_t node = triangles->nodes[i][corner];
+            span->first = node < span->first ? node : span->first;
+            span->end = node + 1 > span->end ? node + 1 : span->end;
+        }
+}
+
+// Triangles are given back in groups of so many.
+enum { KEPT_GROUP = 64 };
+
+static void keep(uint8_t *kept, uint64_t first, uint64_t end)
+{
+    for (uint64_t group = first / KEPT_GROUP; group * KEPT_GROUP < end; group++)
+        kept[group] = 1;
+}
+
+// Gives back nodes and numbers that a rank with a part does not need; false without memory.
+static bool forget_others(const struct system *system, struct element_nodes held,
+                          struct element_triangles *triangles)
+{
+    const size_t count = triangles->count, groups = (count + KEPT_GROUP - 1) / KEPT_GROUP;
+    uint8_t *kept = memory_allocate(NULL, groups, sizeof *kept);
+    if (!kept)
+        return false;
+    for (uint32_t b = 0; b < triangles->set.block_count; b++) {
+        const struct plan_block block = triangles->set.blocks[b];
+        if (block_is_near(triangles, block, held.near))
+            keep(kept, block.first, block.first + block.count);
+        else
+            triangles->spans[block.number] = (struct range){0, 0};
+    }
+    for (size_t first = 0; first < count; first += SUM_CHUNK)
+        if (range_has(held.own, triangles_first_node(triangles, first)))
+            keep(kept, first, min_u64(first + SUM_CHUNK, count));
+    triangles->kept_count = 0;
+    for (size_t group = 0, end; group < groups; group = end) {
+        for (end = group + 1; end < groups && kept[end] == kept[group];)
+            end++;
+        const size_t first = group * KEPT_GROUP, last = (size_t)min_u64(end * KEPT_GROUP, count);
+        if (kept[group]) {
+            triangles->kept_count += last - first;
+            continue;
+        }
+        memory_forget(system->allocator, triangles->nodes, count * sizeof *triangles->nodes,
+                      first * sizeof *triangles->nodes, last * sizeof *triangles->nodes);
+        if (triangles->set.order)
+            memory_forget(
+                system->allocator, triangles->set.order, count * sizeof *triangles->set.order,
+                first * sizeof *triangles->set.order, last * sizeof *triangles->set.order);
+    }
+    memory_release(NULL, kept, groups, sizeof *kept);
+    return true;
+}
+
 // Copies what passes read into the order of the blocks.
-static void fill(const struct system *system, const uint32_t (*nodes)[3], struct element_nodes held,
+static bool fill(const struct system *system, const uint32_t (*nodes)[3], struct element_nodes held,
                  struct element_triangles *triangles)
 {
     for (size_t i = 0; i < triangles->count; i++)
         memcpy(triangles->nodes[i], nodes[plan_element(&triangles->set, i)],
                sizeof triangles->nodes[i]);
-    for (uint32_t b = 0; b < triangles->set.block_count; b++) {
-        const struct plan_block block = triangles->set.blocks[b];
-        struct range *span = &triangles->spans[b];
-        *span = (struct range){SIZE_MAX, 0};
-        for (uint64_t i = block.first; i < block.first + block.count; i++)
-            for (int corner = 0; corner < 3; corner++) {
-                const size_t node = triangles->nodes[i][corner];
-                span->first = node < span->first ? node : span->first;
-                span->end = node + 1 > span->end ? node + 1 : span->end;
-            }
-    }
-    // Blocks of neighbouring nodes may have other ones between them, of each of the columns.
-    const size_t bytes = TRIANGLE_COLUMNS * triangles->count * sizeof *triangles->numbers;
-    if (held.near.end - held.near.first < system->topology->node_count)
+    for (size_t i = 0; i < triangles->count; i += SUM_CHUNK)
+        triangles->chunk_nodes[i / SUM_CHUNK] = triangles->nodes[i][0];
+    for (uint32_t b = 0; b < triangles->set.block_count; b++)
+        find_span(triangles, triangles->set.blocks[b]);
+    triangles->kept_count = triangles->count;
+    if (!elements_held_are_all(held, system->topology)) {
+        // Blocks of neighbouring nodes may have other ones between them, of each of the columns.
+        const size_t bytes = TRIANGLE_COLUMNS * triangles->count * sizeof *triangles->numbers;
         memory_sparse(triangles->numbers, bytes, 0, bytes);
+        if (!forget_others(system, held, triangles))
+            return false;
+    }
     REAL_NAME(triangles_refresh)(system->topology, held, triangles);
+    return true;
 }
 
 // The lists in the order of coloured blocks.
@@ -116,9 +187,10 @@ static taut_status make_lists(const struct system *system, const uint32_t (*node
             memory_allocate(allocator, TRIANGLE_COLUMNS * count, sizeof *triangles->numbers);
         triangles->spans =
             memory_allocate(allocator, triangles->set.block_count, sizeof *triangles->spans);
-        if (triangles->nodes && triangles->numbers && triangles->spans)
-            fill(system, nodes, held, triangles);
-        else
+        triangles->chunk_nodes =
+            memory_allocate(allocator, chunk_count(count), sizeof *triangles->chunk_nodes);
+        if (!triangles->nodes || !triangles->numbers || !triangles->spans ||
+            !triangles->chunk_nodes || !fill(system, nodes, held, triangles))
             status = fail_memory(error, "the triangles");
     }
     return status;
@@ -172,21 +244,7 @@ static bool any_damped(const struct topology *topology)
     return false;
 }
 
-static bool block_is_near(const struct element_triangles *triangles, uint32_t number,
-                          struct range near)
-{
-    const struct plan_block block = triangles->set.blocks[number];
-    const struct range span = triangles->spans[number];
-    if (span.end <= near.first || span.first >= near.end)
-        return false;
-    for (uint64_t i = block.first; i < block.first + block.count; i++)
-        for (int corner = 0; corner < 3; corner++)
-            if (range_has(near, triangles->nodes[i][corner]))
-                return true;
-    return false;
-}
-
-// Whole blocks with a triangle that is needed, and what this rank sums in chunks.
+// Of the blocks that are there, and of what this rank sums in chunks.
 void REAL_NAME(triangles_refresh)(const struct topology *topology, struct element_nodes held,
                                   struct element_triangles *triangles)
 {
@@ -195,13 +253,13 @@ void REAL_NAME(triangles_refresh)(const struct topology *topology, struct elemen
     for (uint32_t b = 0; b < triangles->set.block_count; b++) {
         const struct plan_block block = triangles->set.blocks[b];
         const struct range range = {(size_t)block.first, (size_t)(block.first + block.count)};
-        if (!block_is_near(triangles, b, held.near))
+        if (triangles->spans[block.number].end == 0)
             continue;
         set_all(topology, triangles, range);
         set += range.end - range.first;
     }
     for (size_t first = 0; set < triangles->count && first < triangles->count; first += SUM_CHUNK)
-        if (range_has(held.own, triangles->nodes[first][0]))
+        if (range_has(held.own, triangles_first_node(triangles, first)))
             set_all(topology, triangles, chunk_range(first / SUM_CHUNK, triangles->count));
 }
 
@@ -213,15 +271,18 @@ void REAL_NAME(triangles_free)(const struct system *system, struct element_trian
                    sizeof *triangles->numbers);
     memory_release(allocator, triangles->spans, triangles->set.block_count,
                    sizeof *triangles->spans);
+    memory_release(allocator, triangles->chunk_nodes, chunk_count(triangles->count),
+                   sizeof *triangles->chunk_nodes);
     plan_set_free(allocator, &triangles->set);
 }
 
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles)
 {
     const struct plan_set *set = &triangles->set;
-    return triangles->count * (sizeof *triangles->nodes + TRIANGLE_COLUMNS * sizeof(real)) +
-           set->element_count * sizeof *set->order + set->block_capacity * sizeof *set->blocks +
-           set->block_count * sizeof *triangles->spans;
+    return triangles->kept_count *
+               (sizeof *triangles->nodes + TRIANGLE_COLUMNS * sizeof(real) + sizeof *set->order) +
+           set->block_capacity * sizeof *set->blocks + set->block_count * sizeof *triangles->spans +
+           chunk_count(triangles->count) * sizeof *triangles->chunk_nodes;
 }
 
 // ---- Single triangles

@@ -250,9 +250,8 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
     enum { BLOCK_NODES = 1024, LAYER_NODES = 256, REPEATS = 8 };
     const double weight_rows = size->grid[1] == 1 ? 2 : 6 + 3 * REPEATS;
     const struct scene_elements *it = &body->elements;
-    if (body_is_membrane(body)) // positions as built, nodes and order of triangles, and by nodes
-        return 24 * size->nodes + 16 * size->faces +
-               size->nodes * (3 * sizeof(size_t) + 2 * totals->real);
+    if (body_is_membrane(body)) // positions as built
+        return 24 * size->nodes;
     if (!has_sheet_elements(body))
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / LAYER_NODES;
     return weight_rows * totals->real * (double)size->grid[0] +
@@ -260,13 +259,17 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
            sizeof(double) * size->nodes / BLOCK_NODES;
 }
 
-// elements/triangles.c, folds.c; bending.c, where a mesh is flat, has less.
+// elements/triangles.c, folds.c; bending.c, where a mesh is flat, has less. Nodes and order of
+// triangles, and what there is of each node.
 static double divided_bytes_of(const struct totals *totals, const struct scene_body *body,
                                const struct body_size *size)
 {
     enum { COLUMNS = 8, FOLD_NUMBERS = 12, FOLD_COLUMNS = 19 };
     const double fold = FOLD_NUMBERS * sizeof(uint32_t) + FOLD_COLUMNS * totals->real;
-    return body_is_membrane(body) ? size->faces * (COLUMNS * totals->real + 1.5 * fold) : 0;
+    if (!body_is_membrane(body))
+        return 0;
+    return size->faces * (16 + COLUMNS * totals->real + 1.5 * fold) +
+           size->nodes * (3 * sizeof(size_t) + 2 * totals->real);
 }
 
 // Bytes of the lists of a body.
@@ -332,8 +335,8 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     count_faces(totals, body, size);
     totals->elements += element_bytes_of(totals, body, size);
     totals->divided_elements += divided_bytes_of(totals, body, size);
-    if (body_is_membrane(body)) // triangles beyond edges, and which fold is at each
-        totals->making_elements += 25 * size->faces;
+    if (body_is_membrane(body)) // the lists of all triangles, twice, and their order
+        totals->making_elements += 28 * size->faces;
     if (body->elements.volume != 0)
         totals->layer_before = fmax(totals->layer_before, (double)(size->grid[0] * size->grid[1]));
 
@@ -897,9 +900,10 @@ void memory_estimate_of_rank(const taut_scene *scene, const struct solver_option
     allocate(&memory_use, constants_bytes_of(&totals) + state_bytes_of(&totals, call) +
                               totals.elements + totals.divided_elements +
                               3 * totals.real * totals.halo + threads_bytes(options));
-    // Of folds vectors are touched only by forces, and take more than this in one process.
+    // Before there are any folds. In one process these take more, and while they are made less than
+    // their vectors, which forces touch first.
     if (estimate->in_parts)
-        allocate_briefly(&memory_use, totals.making_elements);
+        allocate_briefly(&memory_use, fmax(0, totals.making_elements - totals.divided_elements));
     if (integrator_is_implicit(scene->simulation.integrator))
         allocate_briefly(&memory_use, tangent_faces_bytes_of(&totals));
     release(&memory_use, bodies);

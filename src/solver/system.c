@@ -548,8 +548,11 @@ static bool rank_needs(const struct system *system, struct plan_part *part)
 static taut_status make_exchange(const struct system *system, const struct plan_parts *parts,
                                  bool only_part, struct exchange **exchange, taut_error *error)
 {
-    return REAL_NAME(exchange_make)(system, parts, only_part, rank_needs,
-                                    REAL_NAME(elements_sums_need), exchange, error);
+    const taut_status status = REAL_NAME(exchange_make)(
+        system, parts, only_part, rank_needs, REAL_NAME(elements_sums_need), exchange, error);
+    if (status == TAUT_OK && only_part)
+        REAL_NAME(elements_join)(system);
+    return status;
 }
 
 static void exchange_use(struct system *system, struct exchange *exchange)
