@@ -511,6 +511,67 @@ static void test_the_budget_counts_what_is_cut(void **state)
     }
 }
 
+// A sheet that falls on a plane without a barrier to speak of, in one step of implicit Euler from v
+// to v + k: a fraction f of it is left. The cut takes f (1 - f) m k^2 / 2, and f m k^2 / 2 is what
+// the method damps.
+static void test_a_shortened_step_takes_what_follows_from_its_part(void **state)
+{
+    (void)state;
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    for (int i = 0; i < 3; i++) { // all begin, or go on, with a step of implicit Euler
+        taut_solver *solver = solver_from(
+            scene_of("precision: double\nsimulation: {integrator: %s, dt: 0.01, steps: 1}\n"
+                     "environment: {gravity: [0, -1000, 0]}\n"
+                     "contact: {thickness: 0.001, stiffness: 1e-3}\n"
+                     "bodies:\n"
+                     "- {name: a, type: cloth, origin: [0, 0.1, 0], u: [1, 0, 0], v: [0, 0, 1],\n"
+                     "   nodes: [3, 3], mass: 1, velocity: [0, -10, 0], spring: {stiffness: 1}}\n"
+                     "colliders: [{type: plane, response: contact}]\n",
+                     integrators[i]),
+            &options);
+        const double before = energy_of(solver).total, kick = 10;
+        advance(solver, 1);
+        const double fraction = -(velocity_of(solver, 4).y + 10) / kick;
+        assert_int_equal(solver_surface_cuts(solver).steps, 1);
+        assert_true(fraction > 0.3 && fraction < 0.7);
+        assert_near(work_of(solver).truncation, fraction * (1 - fraction) * kick * kick / 2, 1e-3);
+        assert_near(residual_of(solver, before), -fraction * kick * kick / 2, 1e-3);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Springs that press a body at rest on walls, so that each step is cut and takes back what it has
+// moved, which is nothing.
+static void test_cuts_of_a_body_at_rest_count_nothing(void **state)
+{
+    (void)state;
+    const struct solver_options options = {.config = {.threads = 1}, .budget = BUDGET_ON};
+    for (int i = 0; i < INTEGRATORS; i++) {
+        taut_solver *solver = solver_from(
+            scene_of("precision: double\nsimulation: {integrator: %s, dt: 2e-3, steps: 1}\n"
+                     "contact: {thickness: 0.006}\n"
+                     "bodies:\n"
+                     "- {name: b, type: lattice, origin: [-0.08, -0.08, -0.08], nodes: [3, 3, 3],\n"
+                     "   spacing: 0.08, mass: 0.05,\n"
+                     "   spring: {stiffness: 2000, damping: 0.02, rest_length: 0.15}}\n"
+                     "colliders:\n"
+                     "- {type: room, response: contact, min: [-0.1, -0.1, -0.1],\n"
+                     "   max: [0.1, 0.1, 0.1]}\n",
+                     integrators[i]),
+            &options);
+        const double before = energy_of(solver).total;
+        advance(solver, 300);
+        const double residual = residual_of(solver, before), taken = work_of(solver).truncation;
+        const uint64_t cuts = solver_surface_cuts(solver).steps;
+        assert_true(fabs(taken) < 0.5 * before && fabs(residual) < before);
+        advance(solver, 200);
+        assert_int_equal(solver_surface_cuts(solver).steps, cuts + 200);
+        assert_near(work_of(solver).truncation, taken, 2e-3);
+        assert_near(residual_of(solver, before), residual, 5e-3);
+        taut_solver_destroy(solver);
+    }
+}
+
 // ---- The same bits
 
 struct hashed {
@@ -641,6 +702,8 @@ int main(void)
         cmocka_unit_test(test_xpbd_has_a_critical_step_of_contact),
         cmocka_unit_test(test_the_budget_closes),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),
+        cmocka_unit_test(test_a_shortened_step_takes_what_follows_from_its_part),
+        cmocka_unit_test(test_cuts_of_a_body_at_rest_count_nothing),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),
         cmocka_unit_test(test_a_restored_run_continues_to_the_bit),
         cmocka_unit_test(test_steps_beyond_the_lists_do_not_depend_on_them),

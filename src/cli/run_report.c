@@ -304,15 +304,23 @@ static double impact_error(const struct run *run, int order)
     return pow(fmin(part, 1), order) * fabs(run->frame.work[WORK_FRICTION]);
 }
 
+// Of an implicit method that has gained energy: where its forces act is not where cuts leave nodes.
+static const char *cause_of_cuts(const taut_solver *solver)
+{
+    return solver_surface_cuts(solver).steps > 0
+               ? "probably steps whose motion was cut; a smaller dt, or a larger contact.stiffness"
+               : NULL;
+}
+
 // A gain or loss of energy that is no work of a force but a property of the integrator.
 static const char *cause_of_integrator(const taut_solver *solver, const taut_scene *scene,
                                        double residual)
 {
     switch (solver_integrator(solver)) {
     case INTEGRATOR_IMPLICIT_EULER:
-        return residual < 0 ? "the numerical damping of implicit_euler" : NULL;
+        return residual < 0 ? "the numerical damping of implicit_euler" : cause_of_cuts(solver);
     case INTEGRATOR_BDF2:
-        return residual < 0 ? "the numerical damping of bdf2" : NULL;
+        return residual < 0 ? "the numerical damping of bdf2" : cause_of_cuts(solver);
     case INTEGRATOR_XPBD:
         return has_springs(solver) ? "the work of the constraints of xpbd" : NULL;
     case INTEGRATOR_EXPLICIT_EULER:
@@ -325,7 +333,7 @@ static const char *cause_of_integrator(const taut_solver *solver, const taut_sce
         return residual < 0 && scene->contact.present
                    ? "probably implicit Euler, with which implicit_midpoint repeats steps in which "
                      "surfaces meet; a smaller dt"
-                   : NULL;
+                   : cause_of_cuts(solver);
     case INTEGRATOR_SYMPLECTIC_EULER:
         return solver_position_ratio(solver) != 1 ? "position_step, which is not dt" : NULL;
     default:
@@ -644,13 +652,17 @@ static bool takes_noticeable_momentum(const struct run *run, const struct surfac
     return cuts->lost_lengths > noticeable * sqrt(2 * kinetic * mass);
 }
 
-// Whether cuts have taken more than a hundredth of the energy that was exchanged. Those that hold a
-// body at rest take none.
-static bool takes_noticeable_energy(const struct run *run)
+// What cuts do with more than a hundredth of the energy that was exchanged. Those that hold a body
+// at rest take none. In implicit steps forces act where the step would have ended without its cut,
+// so that less of a drive is counted than a body gets that is pressed so that steps are cut.
+static const char *effect_of_cuts(const struct run *run)
 {
     const double noticeable = 0.01;
     const struct energy_budget *budget = solver_energy_budget(run->solver);
-    return budget && run->frame.work[WORK_TRUNCATION] > noticeable * budget->exchanged;
+    const double taken = budget ? run->frame.work[WORK_TRUNCATION] / budget->exchanged : 0;
+    return taken > noticeable    ? ", which takes energy"
+           : taken < -noticeable ? ", which adds energy"
+                                 : "";
 }
 
 static void print_contact(const struct run *run)
@@ -666,7 +678,7 @@ static void print_contact(const struct run *run)
     printf("  contact    motion cut in %s, where surfaces would have passed through each other\n",
            human_counted(cuts.steps, "step").text);
     const double moved = thicknesses_a_step(run);
-    const char *effect = takes_noticeable_energy(run) ? ", which takes energy" : "";
+    const char *effect = effect_of_cuts(run);
     if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
         printf("             in so many as nodes move by %.2g times the thickness in a step%s:\n"
                "             give a smaller dt\n",

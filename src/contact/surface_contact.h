@@ -156,13 +156,16 @@ struct surface_energy REAL_NAME(surface_contact_cut_energy)(struct system *syste
 double REAL_NAME(surface_contact_cut_work)(const struct system *system);
 
 // The work of cuts of the motion (surface_cut_work.c) for the energy budget: before an explicit
-// step, of which the velocities are kept; before and after a cut. All workers together; each ends
-// with a barrier. cut_work_begin: false if the budget does not count by these. cut_work_end: J, on
-// worker 0, what the cut has taken of the energy, and of the kinetic energy.
+// step, or a substep of xpbd, of which the velocities are kept; once the forces of a substep have
+// changed velocities, before colliders project nodes; before and after a cut. All workers together;
+// each ends with a barrier. cut_work_begin: false if the budget does not count by these.
+// cut_work_end: J, on worker 0, what the cut has taken of the energy, and of the kinetic energy,
+// and of xpbd the sum of m k^2 of the nodes that it has cut, whose forces have added k.
 void REAL_NAME(cut_work_start)(struct system *system, const struct worker *worker);
+void REAL_NAME(cut_work_pushed)(struct system *system, const struct worker *worker);
 bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker);
 struct cut_work {
-    double taken, kinetic;
+    double taken, kinetic, kicks;
 };
 struct cut_work REAL_NAME(cut_work_end)(struct system *system, const struct worker *worker);
 

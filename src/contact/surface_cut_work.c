@@ -1,4 +1,5 @@
-// What cuts of the motion take of the energy, by explicit methods (docs/numerics.md, Cutting).
+// What cuts of the motion take of the energy, by explicit methods and xpbd (docs/numerics.md,
+// Cutting).
 //
 // A cut is an impulse J = m (v'' - v') on a node, whose forces have added m k = m (v' - v) to its
 // momentum in the step, from v at its start to v' before the cut. What the step has without the cut
@@ -11,7 +12,9 @@
 // the middle of the last one to that of this, node and forces give m k.(v + v'') / 2 and J.(v +
 // v'') / 2: the latter is the work of the cut, exactly. Of methods whose velocities belong to the
 // ends of steps, forces do m k.(x'' - x) / h on the way, to the order of the trapezoid, and the
-// rest of the change of the kinetic energy is that of the cut.
+// rest of the change of the kinetic energy is that of the cut. So it is of substeps of xpbd, whose
+// springs are forces too, and whose damping takes m k^2 / 2 of a node: of one that is cut, that is
+// a part of what the cut takes.
 //
 // A node that the cut leaves where it was, at rest, has a work of 0 in both.
 #include "base/memory.h"
@@ -26,8 +29,7 @@ bool REAL_NAME(cut_work_make)(struct system *system)
     struct surface_contact *it = system->surface_contact;
     const enum integrator integrator = system->settings.integrator;
     bool done = true;
-    if (!system->settings.keep_energy_budget || integrator_is_implicit(integrator) ||
-        integrator == INTEGRATOR_XPBD)
+    if (!system->settings.keep_energy_budget || integrator_is_implicit(integrator))
         return true;
     for (int axis = 0; axis < 3; axis++) {
         it->start_v[axis] =
@@ -165,17 +167,19 @@ void REAL_NAME(cut_work_complete)(struct system *system, const struct worker *wo
 }
 
 // In place of velocities at the start of the step what forces have added until the middle of this
-// one. Velocity Verlet has a half of that before the start.
+// one. Velocity Verlet has a half of that before the start. Substeps of xpbd move nodes by the
+// velocities at their ends.
 static void find_kicks(struct system *system, struct range nodes)
 {
     struct surface_contact *it = system->surface_contact;
     const bool half = system->settings.integrator == INTEGRATOR_VELOCITY_VERLET;
     const bool lags = integrator_velocities_lag(system->settings.integrator);
+    const bool xpbd = system->settings.integrator == INTEGRATOR_XPBD;
     const double h = system->settings.dt;
     for (size_t i = nodes.first; i < nodes.end; i++) {
         const vec3 start = vec3_of(it->start_v, i), end = node_velocity(system->state, i);
         const vec3 kick = vec3_scale(half ? 2 : 1, vec3_subtract(end, start));
-        if (!lags) {
+        if (!lags && !xpbd) {
             const struct point way = point_difference(state_point(system->state, i),
                                                       REAL_NAME(surface_way_start)(system, i));
             const vec3 mean = vec3_scale(0.5, vec3_add(start, end));
@@ -185,6 +189,18 @@ static void find_kicks(struct system *system, struct range nodes)
         }
         put(it->start_v, i, kick);
     }
+}
+
+void REAL_NAME(cut_work_pushed)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!counts_impulses(system))
+        return;
+    find_kicks(system, worker_share(worker, (size_t)system->state->nodes, 1));
+    worker_barrier(worker);
+    if (worker->index == 0)
+        it->kicks_known = true;
+    worker_barrier(worker);
 }
 
 bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worker)
@@ -198,8 +214,12 @@ bool REAL_NAME(cut_work_begin)(struct system *system, const struct worker *worke
         REAL_NAME(exchange_rest_of)(system, it->start_v, worker);
     if (!known)
         find_kicks(system, nodes);
+    const bool xpbd = system->settings.integrator == INTEGRATOR_XPBD;
     for (size_t i = nodes.first; i < nodes.end; i++) {
-        if (known && it->beyond)
+        const vec3 kick = vec3_of(it->start_v, i);
+        if (xpbd)
+            it->beyond[i] = vec3_dot(kick, kick) / 2;
+        else if (known && it->beyond)
             it->beyond[i] = 0;
         put(it->uncut_v, i, node_velocity(system->state, i));
     }
@@ -223,12 +243,13 @@ static struct cut_work work_of_node(const struct system *system, size_t i, bool 
         vec3_make((double)it->old_x[i] - (double)at.x, (double)it->old_y[i] - (double)at.y,
                   (double)it->old_z[i] - (double)at.z);
     if (vec3_dot(back, back) == 0 && vec3_dot(slower, slower) == 0)
-        return (struct cut_work){0, 0};
+        return (struct cut_work){0, 0, 0};
     const double kinetic = vec3_dot(slower, vec3_add(uncut, now)) / 2;
+    const double kicks = vec3_dot(kick, kick);
     if (lags)
-        return (struct cut_work){kinetic - vec3_dot(kick, slower) / 2, kinetic};
-    return (struct cut_work){kinetic - vec3_dot(kick, back) / system->settings.dt + it->beyond[i],
-                             kinetic};
+        return (struct cut_work){kinetic - vec3_dot(kick, slower) / 2, kinetic, kicks};
+    return (struct cut_work){kinetic - vec3_dot(kick, back) / it->way_step + it->beyond[i], kinetic,
+                             kicks};
 }
 
 static void sum_work(const struct system *system, const void *unused, struct range range,
@@ -243,6 +264,7 @@ static void sum_work(const struct system *system, const void *unused, struct ran
         const struct cut_work work = work_of_node(system, i, lags);
         sums[0] += work.taken / inverse;
         sums[1] += work.kinetic / inverse;
+        sums[2] += work.kicks / inverse;
     }
 }
 
@@ -251,5 +273,5 @@ struct cut_work REAL_NAME(cut_work_end)(struct system *system, const struct work
     double sums[SUM_WIDTH];
     REAL_NAME(sum_over_nodes)(system, sum_work, NULL, sums, worker);
     stage_end(&system->clock, STAGE_WORK, worker);
-    return (struct cut_work){sums[0], sums[1]};
+    return (struct cut_work){sums[0], sums[1], sums[2]};
 }

@@ -169,10 +169,11 @@ struct surface_contact {
     // a step that is cut, positions before that. NULL: not yet.
     real *old_x, *old_y, *old_z;
     uint64_t old_wanted; // the last step that has wanted them
-    // For the energy budget of explicit steps (contact/surface_cut_work.c), or NULL: velocities, by
-    // axis and node, at the start of the step, in a step that is cut what its forces have added to
-    // them; once a step has been cut, those before the cut; and, of methods whose velocities do not
-    // lag, what forces do on the way of the step beyond the trapezoid of velocities, J.
+    // For the energy budget of explicit steps and substeps (contact/surface_cut_work.c), or NULL:
+    // velocities, by axis and node, at the start of the step, in a step that is cut what its forces
+    // have added to them; once a step has been cut, those before the cut; and, of methods whose
+    // velocities do not lag, what forces do on the way of the step beyond the trapezoid of
+    // velocities, J.
     real *start_v[3], *uncut_v[3];
     double *beyond;
     bool kicks_known; // of this step

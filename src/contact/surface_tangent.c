@@ -672,6 +672,29 @@ static const struct surface_rows *rows_of(const struct system *system)
     return contact && contact->rows && contact->rows->count > 0 ? contact->rows : NULL;
 }
 
+void REAL_NAME(surface_tangent_collider_powers)(const struct system *system, double g,
+                                                struct node_vectors solution, double powers[2])
+{
+    const struct surface_rows *it = rows_of(system);
+    const size_t nodes = (size_t)system->state->nodes;
+    powers[0] = powers[1] = 0;
+    for (size_t r = 0; it && r < it->count; r++) {
+        const struct surface_row *row = &it->rows[r];
+        double speed = 0; // of the row's arms on what moves
+        for (int i = 0; i < 4; i++) {
+            if (row->nodes[i] < nodes)
+                continue;
+            const vec3 v = given_velocity(system, row->nodes[i]);
+            speed += (double)row_part(row, i, (struct point){(real)v.x, (real)v.y, (real)v.z});
+        }
+        if (speed == 0)
+            continue;
+        powers[0] -= (double)row->force * speed;
+        powers[1] += (g * (double)row->stiffness + (double)row->damping) *
+                     (double)along_row(system, row, &solution) * speed;
+    }
+}
+
 void REAL_NAME(surface_tangent_prepare)(const struct system *system, real stiffness, real damping,
                                         struct node_vectors in, const struct worker *worker)
 {

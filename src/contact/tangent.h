@@ -44,6 +44,11 @@ void REAL_NAME(surface_tangent_apply)(const struct system *system, struct node_v
 void REAL_NAME(surface_tangent_blocks)(const struct system *system, real stiffness, real damping,
                                        real (*blocks)[6], struct range nodes);
 
+// W, of what moves mesh colliders and spheres against the forces of these rows on them: [0] at the
+// state of the system, [1] what its solution, a change of velocities, adds. By one worker.
+void REAL_NAME(surface_tangent_collider_powers)(const struct system *system, double g,
+                                                struct node_vectors solution, double powers[2]);
+
 // Friction in an implicit step (implicit_friction.c): what its systems assume of the contacts.
 // Nothing where friction_assumptions are not wanted.
 //

@@ -387,9 +387,12 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     add_node_sum(system, sum_nodes, &now, power, worker);
     power[WORK_DAMPING] += REAL_NAME(springs_damping_power)(system, worker) +
                            REAL_NAME(elements_power)(system, worker);
-    power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     power[WORK_FRICTION] += REAL_NAME(surface_contact_power)(system, worker);
+    const double drives = power[WORK_DRIVES];
+    power[WORK_DRIVES] += REAL_NAME(mesh_colliders_power)(system);
     add_shape_powers(system, power, worker);
+    if (integrator_is_implicit(system->settings.integrator)) // work_count_colliders
+        power[WORK_DRIVES] = drives;
     power[WORK_WIND] += wind_power(system, &now, worker);
 }
 
@@ -830,6 +833,29 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
     if (topology_has_gas(system->topology)) // other workers may measure its volumes again
         worker_barrier(worker);
     stage_count(&system->clock, STAGE_WORK, worker);
+}
+
+// ---- Colliders in implicit steps
+
+double REAL_NAME(contact_colliders_power)(struct system *system, const struct worker *worker)
+{
+    return REAL_NAME(mesh_colliders_power)(system) +
+           REAL_NAME(shape_contact_powers)(system, worker).drives;
+}
+
+// The order of what a step leaves follows from the differences of these powers too
+// (record_powers). What they were before the first step is not known.
+void REAL_NAME(work_count_colliders)(struct system *system, double done)
+{
+    struct energy_budget *work = &system->work;
+    const double change = done - work->collider_work[0];
+    work->done[WORK_DRIVES] += done;
+    if (work->differences_present >= 1) {
+        work->difference_sums[0] += fabs(change);
+        work->difference_sums[1] += fabs(change - work->collider_work[1]) / 6;
+    }
+    work->collider_work[0] = done;
+    work->collider_work[1] = change;
 }
 
 // ---- Impacts within implicit steps

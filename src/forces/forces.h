@@ -98,6 +98,14 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
 void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
                           const struct worker *worker);
 
+// W: what moves mesh colliders, and shapes with `response: contact`, against the forces of the
+// present evaluation. The same on every worker.
+double REAL_NAME(contact_colliders_power)(struct system *system, const struct worker *worker);
+
+// Counts, J, what they have done in an implicit step: samples of these methods do not have it. By
+// worker 0.
+void REAL_NAME(work_count_colliders)(struct system *system, double done);
+
 // External actions on the present state: the power of wind and of the motion of kinematic nodes and
 // penalty spheres, W. The power that accelerates kinematic nodes is not included; their kinetic
 // energy, J, is returned separately. Forces, and for wind of law `node` the normals, must be those

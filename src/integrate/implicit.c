@@ -36,6 +36,11 @@
 #include "springs/shares.h"
 #include "state/reading.h"
 
+static bool keeps_cuts(const struct system *system)
+{
+    return system->surface_contact && system->settings.keep_energy_budget;
+}
+
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
 {
     struct implicit *it = memory_allocate(system->allocator, 1, sizeof *it);
@@ -45,6 +50,9 @@ taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
     if (!REAL_NAME(split_vectors_make)(system, &it->base) ||
         !REAL_NAME(split_vectors_make)(system, &it->velocity))
         return fail_memory(error, "the implicit integrator");
+    if (keeps_cuts(system) && (!REAL_NAME(node_vectors_make)(system, &it->start_force) ||
+                               !REAL_NAME(node_vectors_make)(system, &it->uncut)))
+        return fail_memory(error, "the energy budget of an implicit integrator");
     if (!REAL_NAME(friction_assumptions_make)(system))
         return fail_memory(error, "friction in implicit steps");
     return REAL_NAME(linear_solver_make)(system, &it->solver, error);
@@ -64,6 +72,8 @@ void REAL_NAME(implicit_free)(struct system *system)
     REAL_NAME(friction_assumptions_free)(system);
     REAL_NAME(split_vectors_free)(system, &it->base);
     REAL_NAME(split_vectors_free)(system, &it->velocity);
+    REAL_NAME(node_vectors_free)(system, &it->start_force);
+    REAL_NAME(node_vectors_free)(system, &it->uncut);
     REAL_NAME(linear_solver_free)(system, &it->solver);
     memory_release(system->allocator, it, 1, sizeof *it);
     system->implicit = NULL;
@@ -74,7 +84,7 @@ uint64_t REAL_NAME(implicit_bytes)(const struct system *system)
     const struct implicit *it = system->implicit;
     if (!it)
         return 0;
-    const uint64_t vectors = state_is_mixed(system->state) ? 4 : 2;
+    const uint64_t vectors = (state_is_mixed(system->state) ? 4 : 2) + 2 * keeps_cuts(system);
     return sizeof *it +
            3 * vectors * (system->state->nodes + 2 * (uint64_t)STATE_GUARD) * sizeof(real) +
            REAL_NAME(friction_assumptions_bytes)(system) +
@@ -148,6 +158,22 @@ static void find_residual(struct system *system, struct stage_rule stage,
     REAL_NAME(shares_fill)(system, r, worker);
 }
 
+// For the budget, once a system has been solved, before anything follows its solution: what meshes
+// and spheres that move do in it. Their impulse on the nodes is that of the forces of the system.
+// Those at its solution differ from them where contacts are stiff, as they turn and end within a
+// step. The barrier of what comes next lets no other worker change anything before this is done.
+static void note_colliders(struct system *system, struct stage_rule stage,
+                           const struct worker *worker)
+{
+    struct implicit *it = system->implicit;
+    if (worker->index != 0 || !keeps_cuts(system))
+        return;
+    it->colliders.g = stage.g;
+    it->colliders.applied = 0;
+    REAL_NAME(surface_tangent_collider_powers)
+    (system, stage.g, it->solver.solution, it->colliders.of_system);
+}
+
 // V += scale d, and X with it.
 static void correct(struct system *system, double scale, struct stage_rule stage,
                     const struct worker *worker)
@@ -157,6 +183,8 @@ static void correct(struct system *system, double scale, struct stage_rule stage
     real factor = (real)scale;
     struct range share = node_share(system, worker);
     const bool mixed = state_is_mixed(system->state);
+    if (worker->index == 0)
+        system->implicit->colliders.applied += scale;
     for (size_t i = share.first; mixed && i < share.end; i++)
         split_add(v, i, factor * d.x[i], factor * d.y[i], factor * d.z[i]);
     for (size_t i = share.first; !mixed && i < share.end; i++)
@@ -304,6 +332,7 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
         bool settled = true;
         struct linear_result linear = solve_with_friction(system, stage, &settled, worker);
         same &= linear.converged && linear.iterations == 0;
+        note_colliders(system, stage, worker);
         correct(system, 1, stage, worker);
         residual = linear.residual;
         converged = linear.converged;
@@ -334,6 +363,25 @@ static void reuse_energy(struct system *system)
     system->state->energy_current = false;
 }
 
+// What the budget needs of the forces at the start of a step in which contact may cut the motion.
+static void note_start(struct system *system, const struct worker *worker)
+{
+    const struct state *s = system->state;
+    const struct node_vectors to = system->implicit->start_force;
+    const struct range share = node_share(system, worker);
+    if (!keeps_cuts(system))
+        return;
+    for (size_t i = share.first; i < share.end; i++) {
+        to.x[i] = s->fx[i];
+        to.y[i] = s->fy[i];
+        to.z[i] = s->fz[i];
+    }
+    const double power = REAL_NAME(contact_colliders_power)(system, worker);
+    if (worker->index == 0)
+        system->implicit->colliders =
+            (struct collider_powers){.g = system->settings.dt, .start = power};
+}
+
 // The start of a step; the energy budget uses the forces there. Returns false if gas has no volume
 // left.
 static bool begin(struct system *system, const struct worker *worker)
@@ -355,6 +403,7 @@ static bool begin(struct system *system, const struct worker *worker)
     if (gas_has_collapsed(system))
         return false;
     if (budget) {
+        note_start(system, worker);
         REAL_NAME(work_sample)(system, now, worker);
         REAL_NAME(work_follows_impact)(system, worker);
     }
@@ -544,6 +593,7 @@ static struct constrained_result solve_constrained(struct system *system, struct
         system->implicit_statistics.iterations += iterations;
     }
     record(system, result.converged && least > 0 ? 0 : residual, result.converged, worker);
+    note_colliders(system, stage, worker);
     stage_end(&system->clock, STAGE_SOLVE, worker);
     return found;
 }

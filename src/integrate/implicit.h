@@ -11,11 +11,22 @@ struct energy_sample {
     struct external_power external;
 };
 
+// For the energy budget: the power of what moves mesh colliders and spheres against the forces of
+// the last linear system of the step (surface_tangent_collider_powers), with its g, s, and the part
+// of its solution that has been applied; and at the start of the step, W.
+struct collider_powers {
+    double of_system[2], g, applied, start;
+};
+
 struct implicit {
     struct split_vectors base, velocity; // x* and v*: the starting point of the step's equations
     struct linear_solver solver;
     struct energy_sample start, end; // of the present step, if its energy is checked
     bool start_known;
+    struct collider_powers colliders;
+    // Where contact cuts steps, for the budget (implicit_end.c): forces at the start of the step,
+    // and velocities before single nodes are cut.
+    struct node_vectors start_force, uncut;
 };
 
 static inline bool is_midpoint(const struct system *system)

@@ -122,7 +122,8 @@ void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const str
 void REAL_NAME(integrator_step)(struct system *system, const struct worker *worker)
 {
     stage_clock_step(&system->clock, worker);
-    REAL_NAME(cut_work_start)(system, worker);
+    if (system->settings.integrator != INTEGRATOR_XPBD) // of which each substep does so
+        REAL_NAME(cut_work_start)(system, worker);
     switch (system->settings.integrator) {
     case INTEGRATOR_EXPLICIT_EULER:
         REAL_NAME(explicit_euler)(system, worker);
@@ -284,29 +285,18 @@ static double velocity_lag(const struct settings *settings)
     return integrator_velocities_lag(settings->integrator) ? settings->dt / 2 : 0;
 }
 
-// h/2, s, the weight with which the trapezoid of an explicit step has the powers at its end, or 0:
-// xpbd cuts the motion of substeps.
-static double weight_of_end(const struct settings *settings)
-{
-    const enum integrator integrator = settings->integrator;
-    return integrator == INTEGRATOR_XPBD || integrator_is_implicit(integrator) ? 0
-                                                                               : settings->dt / 2;
-}
-
 // J: all of it, its kinetic part, and what has been added as velocities lag. W: what shapes give.
 struct motion_energy {
     double total, kinetic, lagging, given;
 };
 
-// That at the end of the step, on worker 0, before something moves nodes or after: what lifts them
-// out of colliders, and cuts of implicit steps and of substeps of xpbd; those of explicit steps are
-// counted by their impulses (contact/surface_cut_work.c). The velocities of symplectic Euler and of
-// Verlet's methods belong to the middle of the step, so that h/2 F.v is added. Without that term
-// the energy of symplectic Euler is wrong by h^2 F^2 / 2m where a force presses a node on a
-// surface, in the same direction in every step. Dampers and drag are left out of F: the budget has
-// their powers before the step and after the cut, and not what they would take of the motion that
-// is cut. Surfaces, which take most of the time and change only beside what is cut, are not part of
-// it.
+// That at the end of an explicit step, on worker 0, before something lifts nodes out of colliders
+// or after. The velocities of symplectic Euler and of Verlet's methods belong to the middle of the
+// step, so that h/2 F.v is added. Without that term the energy of symplectic Euler is wrong by h^2
+// F^2 / 2m where a force presses a node on a surface, in the same direction in every step. Dampers
+// and drag are left out of F: the budget has their powers before the step and after the cut, and
+// not what they would take of the motion that is cut. Surfaces, which take most of the time and
+// change only beside what is cut, are not part of it.
 static struct motion_energy energy_of_motion(struct system *system, struct evaluation end,
                                              const struct worker *worker)
 {
@@ -315,8 +305,7 @@ static struct motion_energy energy_of_motion(struct system *system, struct evalu
     REAL_NAME(surface_contact_pause)(system, false, worker);
     const double lag = velocity_lag(&system->settings);
     double powers[SUM_WIDTH], of_shapes[2] = {0, 0};
-    if (weight_of_end(&system->settings) > 0)
-        REAL_NAME(shape_contact_normal_powers)(system, of_shapes, worker);
+    REAL_NAME(shape_contact_normal_powers)(system, of_shapes, worker);
     if (!(lag > 0))
         return (struct motion_energy){energy.total, energy.kinetic, 0, of_shapes[1]};
     const struct fault found = system->fault; // an evaluation for the budget does not end a run
@@ -338,71 +327,61 @@ static struct motion_energy energy_of_motion(struct system *system, struct evalu
 // which at the steps of dt: auto is a sixth for contacts as stiff as most are.
 static const double BEYOND_LAG = 1.0 / 6;
 
-// What a cut has taken, or `cause`. The trapezoid of the power of what has a prescribed motion,
-// which `drives` has, ends with that after the cut instead of before; `driven`, J: what it did in
-// the cut. By worker 0.
+// The trapezoid of the power of what has a prescribed motion, which `drives` has, ends with that
+// after the displacement instead of before. By worker 0.
 static void count_displacement(struct system *system, const struct motion_energy *before,
                                const struct motion_energy *after,
-                               const struct surface_energy *surfaces, double driven,
-                               enum work_cause cause)
+                               const struct surface_energy *surfaces)
 {
     const double lagging = velocity_lag(&system->settings) * surfaces->power;
     const double given = before->given - after->given + surfaces->given;
     struct energy_budget *work = &system->work;
-    work->done[WORK_DRIVES] += driven + weight_of_end(&system->settings) * given;
-    work->done[cause] += before->total - after->total + surfaces->energy + lagging + driven;
+    work->done[WORK_DRIVES] += system->settings.dt / 2 * given;
+    work->done[WORK_PROJECTION] += before->total - after->total + surfaces->energy + lagging;
     work->difference_sums[0] += BEYOND_LAG * fabs(before->lagging - after->lagging + lagging);
 }
 
-static void count_truncation(struct system *system, const struct motion_energy *before,
-                             const struct motion_energy *after,
-                             const struct surface_energy *surfaces)
-{
-    count_displacement(system, before, after, surfaces, REAL_NAME(surface_contact_cut_work)(system),
-                       WORK_TRUNCATION);
-    REAL_NAME(work_note_loss)(system, before->kinetic, before->kinetic - after->kinetic);
-}
-
-// The same of a step whose cuts are counted by their impulses. By worker 0.
-static void count_impulses(struct system *system, double kinetic, const struct cut_work *work)
+// What the cut has done with what has a prescribed motion. By worker 0.
+static void count_driven(struct system *system)
 {
     const double driven = REAL_NAME(surface_contact_cut_work)(system);
     system->work.done[WORK_DRIVES] += driven;
-    system->work.done[WORK_TRUNCATION] += work->taken + driven;
+    system->work.done[WORK_TRUNCATION] += driven;
+}
+
+// What it has taken of nodes by its impulses (contact/surface_cut_work.c). By worker 0.
+static void count_impulses(struct system *system, double kinetic, const struct cut_work *work)
+{
+    system->work.done[WORK_TRUNCATION] += work->taken;
+    // The damping of nodes that are cut is a part of that, and no error (note_kicks in xpbd.c).
+    if (system->settings.integrator == INTEGRATOR_XPBD && !system->work.closes)
+        system->work.difference_sums[0] -= work->kicks;
     // What forces have added in the step and the cut has taken again was nothing that moved.
     REAL_NAME(work_note_loss)(system, kinetic - work->kinetic + work->taken, work->taken);
 }
 
 // Once surface_contact_passes has shown that something passes. In a run that has diverged
 // everything passes through everything, and a cut would take seconds to minutes, in which no signal
-// is heard.
-static void cut_and_count(struct system *system, struct evaluation end, const struct worker *worker)
+// is heard. What is cut of nodes in implicit steps implicit_end.c counts.
+static void cut_and_count(struct system *system, const struct worker *worker)
 {
     const bool counts_work = system->settings.keep_energy_budget;
-    struct motion_energy before = {0};
     if (system->is_hopeless && system->is_hopeless(system, worker)) {
         REAL_NAME(surface_contact_give_up)(system, worker);
         return;
     }
     const double kinetic = REAL_NAME(kinetic_energy)(system, worker);
     const bool by_impulses = counts_work && REAL_NAME(cut_work_begin)(system, worker);
-    if (counts_work && !by_impulses)
-        before = energy_of_motion(system, end, worker);
     if (worker->index == 0)
         REAL_NAME(surface_contact_note_kinetic)(system, kinetic);
     REAL_NAME(surface_contact_cut)(system, worker);
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
+    if (counts_work && worker->index == 0)
+        count_driven(system);
     if (by_impulses) {
         const struct cut_work work = REAL_NAME(cut_work_end)(system, worker);
         if (worker->index == 0)
             count_impulses(system, kinetic, &work);
-    } else if (counts_work) {
-        const struct motion_energy after = energy_of_motion(system, end, worker);
-        const struct surface_energy surfaces = REAL_NAME(surface_contact_cut_energy)(
-            system, weight_of_end(&system->settings) > 0, worker);
-        stage_end(&system->clock, STAGE_WORK, worker);
-        if (worker->index == 0)
-            count_truncation(system, &before, &after, &surfaces);
     }
     worker_barrier(worker);
 }
@@ -421,7 +400,7 @@ static bool limit_until(struct system *system, struct evaluation end, double beg
     REAL_NAME(mesh_colliders_pose)(system, end.time, worker);
     const bool passes = REAL_NAME(surface_contact_passes)(system, end.time, worker);
     if (passes)
-        cut_and_count(system, end, worker);
+        cut_and_count(system, worker);
     return passes;
 }
 
@@ -441,10 +420,10 @@ static void count_lift(struct system *system, struct evaluation end, bool holds,
     REAL_NAME(surface_lift)(system, end.time, holds, worker);
     const struct motion_energy after = energy_of_motion(system, end, worker);
     const struct surface_energy surfaces =
-        REAL_NAME(surface_contact_cut_energy)(system, weight_of_end(&system->settings) > 0, worker);
+        REAL_NAME(surface_contact_cut_energy)(system, true, worker);
     stage_end(&system->clock, STAGE_WORK, worker);
     if (worker->index == 0)
-        count_displacement(system, &before, &after, &surfaces, 0, WORK_PROJECTION);
+        count_displacement(system, &before, &after, &surfaces);
 }
 
 // The projection at the end of the step moves nodes onto surfaces, after the motion has been cut,
@@ -472,7 +451,7 @@ static void limit_projected(struct system *system, struct evaluation end, bool h
         }
         if (system->settings.keep_energy_budget)
             count_lift(system, end, holds, worker);
-        cut_and_count(system, end, worker);
+        cut_and_count(system, worker);
         passes = !REAL_NAME(surface_contact_gave_up)(system) &&
                  REAL_NAME(surface_lift_needed)(system, end.time, worker);
     }

@@ -662,6 +662,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     evaluation.time += begin;
     const double begin_time = evaluation.time;
     store_velocities(system, worker);
+    REAL_NAME(cut_work_start)(system, worker);
     if (system->surface_contact)
         REAL_NAME(surface_contact_find)(system, evaluation, worker);
     // Other forces than gravity and drag may act on nodes.
@@ -689,6 +690,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     else
         REAL_NAME(kinematic_advance)(system, dt, worker);
     if (system->settings.projects) {
+        REAL_NAME(cut_work_pushed)(system, worker);
         REAL_NAME(project)(system, end_time, worker);
         if (system->state->start_known) {
             REAL_NAME(colliders_store)(system, end_time, worker);

@@ -44,7 +44,7 @@ struct item {
 typedef void item_visitor(void *context, struct item item);
 
 // A new member of a record has to be listed below.
-_Static_assert(sizeof(struct energy_budget) == 8 * 43, "every member is in visit_budget");
+_Static_assert(sizeof(struct energy_budget) == 8 * 45, "every member is in visit_budget");
 _Static_assert(sizeof(struct implicit_statistics) == 8 * 4, "every member is in visit_records");
 _Static_assert(sizeof(struct mouse_spring) == 8 * 12, "every member is in visit_records");
 _Static_assert(sizeof(struct surface_cuts) == 8 * 14, "every member is in visit_items");
@@ -187,6 +187,7 @@ static void visit_items(struct checkpoint *checkpoint, item_visitor *visit, void
     if (checkpoint->topology->has_contact) {
         ITEM(F64, "budget.truncation", &checkpoint->work.done[WORK_TRUNCATION], 1);
         ITEM(F64, "budget.counted_truncation", &checkpoint->work.counted[WORK_TRUNCATION], 1);
+        ITEM(F64, "budget.collider_work", checkpoint->work.collider_work, 2);
         struct surface_cuts *cuts = &checkpoint->surface_cuts;
         ITEM(U64, "surface_cuts.steps", &cuts->steps, 1);
         ITEM(U64, "surface_cuts.unresolved", &cuts->unresolved, 1);

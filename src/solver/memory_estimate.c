@@ -617,12 +617,11 @@ static double contact_bytes_of(const struct totals *totals)
     const enum integrator integrator = totals->scene->simulation.integrator;
     const double beyond = integrator_velocities_lag(integrator) ? 0 : 8;
     if (!integrator_is_implicit(integrator)) // contact/surface_cut_work.c
-        return bytes +
-               (integrator == INTEGRATOR_XPBD ? 0 : totals->nodes * (beyond + 6 * totals->real));
+        return bytes + totals->nodes * (beyond + 6 * totals->real);
     // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction
     // two more for each record, and what is assumed of it, twice.
     const double row = 68 + 35 * totals->real, assumption = 24 + 16 * totals->real;
-    return bytes + 8 * nodes +
+    return bytes + 8 * nodes + 6 * totals->real * totals->nodes + // integrate/implicit_end.c
            faces * (3 * totals->real + row / 4 + records * (2 * row / 4 + 2 * assumption));
 }
 

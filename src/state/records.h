@@ -88,6 +88,9 @@ struct energy_budget {
     // leave, of the powers and of kicks
     double difference_sums[2];
     unsigned differences_present; // how many of the first two are known yet
+    // J, what meshes and shapes that move have done in the last implicit step, and by how much more
+    // than in the one before.
+    double collider_work[2];
 };
 
 // Statistics of the implicit integrators so far. Residuals are relative to that at the start of
