@@ -146,7 +146,7 @@ def case_a_rank_has_memory_for_its_part_of_a_large_sphere():
                  "precision: double\nbodies:\n  - {name: ball, type: sphere, center: [0, 3, 0], radius: 1, "
                  "subdivisions: 8, mass: 1, spring: {stiffness: 5}}\noutput: {every_steps: 2}\n")
     one, four = (max(peaks(ranks, "run", path, "--output", "rows", "--force")) for ranks in (1, 4))
-    expect(four < 0.61 * one, f"{four:.0f} of {one:.0f} MiB")  # most of it for lists, which are whole
+    expect(four < 0.535 * one, f"{four:.0f} of {one:.0f} MiB")  # most of it for lists, which are whole
 
 
 def case_a_rank_has_memory_for_its_part_of_a_large_skin():
@@ -172,7 +172,8 @@ def case_a_rank_has_memory_for_its_part_of_a_large_flat_mesh():
                  "  - {name: film, type: mesh, file: film.obj, damping_ratio: 0.05,\n"
                  "     elastic: {young: 1.0e+5, poisson: 0.3, density: 1000, thickness: 0.01}}\n")
     one, four = (max(peaks(ranks, "run", path, "--no-output")) for ranks in (1, 4))
-    expect(four < 0.55 * one, f"{four:.0f} of {one:.0f} MiB")  # 0.45, while the matrix is made
+    expect(one < 300, f"{one:.0f} MiB")  # 465 if all rows were made at once
+    expect(four < 0.7 * one, f"{four:.0f} of {one:.0f} MiB")
 
 
 def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():

@@ -38,9 +38,30 @@ static int corner_of(const uint32_t nodes[3], uint32_t node)
     return nodes[0] == node ? 0 : nodes[1] == node ? 1 : 2;
 }
 
+// The nodes of a patch; returns the number of its edges.
+static int find_nodes(const struct bending_surface *surface, size_t triangle,
+                      uint32_t nodes[PATCH_NODES])
+{
+    const uint32_t *own = surface_corners(surface, triangle);
+    int count = 0;
+    for (int i = 0; i < 3; i++)
+        nodes[i] = nodes[3 + i] = own[i];
+    for (int i = 0; i < 3 && !surface_is_curved(surface, triangle); i++) {
+        const uint32_t other = surface->others[triangle][i];
+        if (other == NO_TRIANGLE)
+            continue;
+        const uint32_t *beyond = surface_corners(surface, other);
+        const int other_a = corner_of(beyond, own[(i + 1) % 3]);
+        const int other_b = corner_of(beyond, own[(i + 2) % 3]);
+        nodes[3 + i] = beyond[3 - other_a - other_b];
+        count++;
+    }
+    return count;
+}
+
 // The weights R of edge i of a triangle with one on its other side.
 static void edge_row(const struct bending_surface *surface, size_t triangle,
-                     const double squares[3], int i, struct patch *patch, double row[PATCH_NODES])
+                     const double squares[3], int i, double row[PATCH_NODES])
 {
     const uint32_t other = surface->others[triangle][i];
     double of_other[3];
@@ -51,7 +72,6 @@ static void edge_row(const struct bending_surface *surface, size_t triangle,
     const int other_a = corner_of(beyond, own[a]), other_b = corner_of(beyond, own[b]);
     const double at_a[2] = {cotangent(squares, a), cotangent(of_other, other_a)};
     const double at_b[2] = {cotangent(squares, b), cotangent(of_other, other_b)};
-    patch->nodes[3 + i] = beyond[3 - other_a - other_b];
     row[a] = at_b[0] + at_b[1];
     row[b] = at_a[0] + at_a[1];
     row[i] = -(at_a[0] + at_b[0]);
@@ -63,13 +83,10 @@ static void find_patch(const struct bending_surface *surface, size_t triangle, s
     double rows[3][PATCH_NODES] = {{0}}, squares[3];
     topology_triangle_squares(surface->topology, surface_number(surface, triangle), squares);
     *patch = (struct patch){.count = 0};
-    for (int i = 0; i < 3; i++)
-        patch->nodes[i] = patch->nodes[3 + i] = surface_corners(surface, triangle)[i];
-    for (int i = 0; i < 3; i++)
-        if (surface->others[triangle][i] != NO_TRIANGLE && !surface_is_curved(surface, triangle)) {
-            edge_row(surface, triangle, squares, i, patch, rows[i]);
-            patch->count++;
-        }
+    patch->count = find_nodes(surface, triangle, patch->nodes);
+    for (int i = 0; i < 3 && patch->count > 0; i++)
+        if (surface->others[triangle][i] != NO_TRIANGLE)
+            edge_row(surface, triangle, squares, i, rows[i]);
     // (n_i . n_j)^2 is the squared cosine of the angle between edges i and j.
     const double factor = 1 / (4 * triangle_area(squares));
     for (int i = 0; i < 3; i++)
@@ -119,20 +136,29 @@ static void add_patch(struct rows *rows, const struct patch *patch)
                            patch->form[p][q]);
 }
 
+// How many nodes of a triangle's patch have rows here.
+static int count_nodes(const struct bending_surface *surface, size_t triangle,
+                       const struct rows *rows, uint32_t nodes[PATCH_NODES])
+{
+    int count = 0;
+    if (find_nodes(surface, triangle, nodes) > 0)
+        for (int p = 0; p < PATCH_NODES; p++)
+            count += range_has(rows->nodes, nodes[p]);
+    return count;
+}
+
 static bool rows_make(const struct bending_surface *surface, struct range nodes, struct rows *rows)
 {
-    struct patch patch;
-    rows->nodes = nodes;
+    uint32_t at[PATCH_NODES];
+    *rows = (struct rows){.nodes = nodes};
     rows->starts = memory_allocate(NULL, row_count(rows) + 1, sizeof *rows->starts);
     rows->used = memory_allocate(NULL, row_count(rows), sizeof *rows->used);
     if (!rows->starts || !rows->used)
         return false;
-    for (size_t t = 0; t < surface->count; t++) {
-        find_patch(surface, t, &patch);
-        for (int p = 0; p < PATCH_NODES && patch.count > 0; p++)
-            if (range_has(nodes, patch.nodes[p]))
-                rows->starts[patch.nodes[p] - nodes.first + 1] += PATCH_NODES - 1;
-    }
+    for (size_t t = 0; t < surface->count; t++)
+        for (int p = 0, any = count_nodes(surface, t, rows, at); any > 0 && p < PATCH_NODES; p++)
+            if (range_has(nodes, at[p]))
+                rows->starts[at[p] - nodes.first + 1] += PATCH_NODES - 1;
     for (size_t row = 0; row < row_count(rows); row++)
         rows->starts[row + 1] += rows->starts[row];
     rows->capacity = rows->starts[row_count(rows)];
@@ -140,11 +166,12 @@ static bool rows_make(const struct bending_surface *surface, struct range nodes,
     rows->values = memory_allocate(NULL, rows->capacity, sizeof *rows->values);
     if (!rows->columns || !rows->values)
         return false;
-    for (size_t t = 0; t < surface->count; t++) {
-        find_patch(surface, t, &patch);
-        if (patch.count > 0)
+    for (size_t t = 0; t < surface->count; t++)
+        if (count_nodes(surface, t, rows, at) > 0) {
+            struct patch patch;
+            find_patch(surface, t, &patch);
             add_patch(rows, &patch);
-    }
+        }
     return true;
 }
 
@@ -213,19 +240,46 @@ void REAL_NAME(bending_join)(const struct topology *topology, struct element_ben
     set_times(topology, bending);
 }
 
-static bool pack(const struct system *system, const struct rows *rows, struct element_nodes held,
-                 struct element_bending *bending)
+// Some rows at a time, which have several times the space that they take in the end: adds their
+// numbers to the count, or, where the matrix has space for them, puts them there.
+static bool pack_rows(const struct bending_surface *surface, struct range nodes, bool put,
+                      struct element_bending *bending)
+{
+    enum { PARTS = 8, LEAST = 1 << 14 };
+    const size_t count = nodes.end - nodes.first, part = count / PARTS + LEAST;
+    size_t numbers = 0;
+    for (size_t first = nodes.first; first < nodes.end; first += part) {
+        struct rows rows;
+        const size_t end = first + part < nodes.end ? first + part : nodes.end;
+        const bool made = rows_make(surface, (struct range){first, end}, &rows);
+        for (size_t row = 0; made && row < row_count(&rows); row++) {
+            for (size_t i = 0; put && i < rows.used[row]; i++) {
+                bending->columns[numbers + i] = rows.columns[rows.starts[row] + i];
+                bending->values[numbers + i] = (real)rows.values[rows.starts[row] + i];
+            }
+            numbers += rows.used[row];
+            if (put)
+                bending->starts[first + row + 1] = numbers;
+        }
+        rows_free(&rows);
+        if (!made)
+            return false;
+    }
+    bending->count = numbers;
+    return true;
+}
+
+static bool pack(const struct system *system, const struct bending_surface *surface,
+                 struct range rows, bool bends, struct element_bending *bending)
 {
     const taut_allocator *allocator = system->allocator;
     const size_t nodes = (size_t)system->topology->node_count;
-    size_t count = 0;
-    for (size_t row = 0; row < row_count(rows); row++)
-        count += rows->used[row];
+    if (bends && !pack_rows(surface, rows, false, bending))
+        return false;
     bending->nodes = nodes;
-    bending->count = count;
     bending->starts = memory_allocate(allocator, nodes + 1, sizeof *bending->starts);
-    bending->columns = memory_allocate(allocator, count, sizeof *bending->columns);
-    bending->values = memory_allocate(allocator, count, sizeof *bending->values);
+    bending->columns = memory_allocate(allocator, bending->count, sizeof *bending->columns);
+    bending->values = memory_allocate(allocator, bending->count, sizeof *bending->values);
     bending->stiffness = memory_allocate(allocator, nodes, sizeof *bending->stiffness);
     bending->times = memory_allocate(allocator, nodes, sizeof *bending->times);
     bending->least =
@@ -233,19 +287,10 @@ static bool pack(const struct system *system, const struct rows *rows, struct el
     if (!bending->starts || !bending->columns || !bending->values || !bending->stiffness ||
         !bending->times || !bending->least)
         return false;
-    elements_sparse_outside(bending->starts, nodes + 1, sizeof *bending->starts, rows->nodes);
+    elements_sparse_outside(bending->starts, nodes + 1, sizeof *bending->starts, rows);
     elements_sparse_outside(bending->stiffness, nodes, sizeof(real), bending->known);
     elements_sparse_outside(bending->times, nodes, sizeof(real), bending->known);
-    size_t to = 0;
-    for (size_t row = 0; count > 0 && row < row_count(rows); row++) {
-        for (size_t i = 0; i < rows->used[row]; i++, to++) {
-            bending->columns[to] = rows->columns[rows->starts[row] + i];
-            bending->values[to] = (real)rows->values[rows->starts[row] + i];
-        }
-        bending->starts[rows->nodes.first + row + 1] = to;
-    }
-    REAL_NAME(bending_refresh)(system->topology, held, bending);
-    return true;
+    return bending->count == 0 || pack_rows(surface, rows, true, bending);
 }
 
 // The nodes of chunks with any that are near.
@@ -275,7 +320,6 @@ taut_status REAL_NAME(bending_make)(const struct system *system, struct element_
     const struct range nodes = nodes_of_chunks(held.near, (size_t)topology->node_count);
     struct bending_surface surface = {.topology = topology};
     struct fold_choice choice = {.count = 0};
-    struct rows rows = {.capacity = 0};
     if (triangles == 0)
         return TAUT_OK;
     if (triangles > UINT32_MAX / 3) // edges are numbered
@@ -294,10 +338,11 @@ taut_status REAL_NAME(bending_make)(const struct system *system, struct element_
     const bool bends = all ? surface.bends : choice.bends;
     REAL_NAME(folds_choice_free)(topology, &choice);
     if (done && status == TAUT_OK && (bending->folds.count > 0 || bends))
-        done = rows_make(&surface, nodes, &rows) && pack(system, &rows, held, bending);
-    rows_free(&rows);
+        done = pack(system, &surface, nodes, bends, bending);
     bending_surface_free(&surface);
     memory_release(NULL, curved, triangles, sizeof *curved);
+    if (done && status == TAUT_OK)
+        REAL_NAME(bending_refresh)(topology, held, bending);
     return done ? status : fail_memory(error, "the bending of meshes");
 }
 

@@ -11,13 +11,14 @@ struct node_spring {
     uint32_t index; // into the plan's springs
 };
 
-// The springs of the nodes of some bodies that follow each other, node by node, those of a node
-// sorted by material and then by the other end.
+// The springs of consecutive nodes, node by node, those of a node sorted by material and then by
+// the other end.
 struct node_springs {
     uint64_t first_node, node_count;
-    uint64_t first_spring, spring_count; // of the plan's
+    uint64_t first_spring, spring_count; // of the plan's, of the bodies of these nodes
     uint64_t *start;                     // length node_count + 1
-    struct node_spring *items;           // two for each spring
+    struct node_spring *items;           // one for each end of a spring
+    uint64_t item_count;
 };
 
 // Frees the lists, and forgets what they were of.
@@ -27,9 +28,9 @@ void node_springs_free(struct node_springs *springs);
 bool node_springs_list(const struct topology *topology, const struct plan *plan,
                        struct node_springs *springs);
 
-// The springs of nodes [first, end) at least, and of bodies that follow: not of all at once, which
-// would be the most memory that a scene of many bodies ever takes. Lists that are absent are loaded
-// before (`choice`). False without memory, or if that fails: then *status is not TAUT_OK.
+// The springs of nodes [first, end) at least, and of others that follow: not of all at once, which
+// would be the most memory that a scene ever takes. Lists that are absent are loaded before
+// (`choice`). False without memory, or if that fails: then *status is not TAUT_OK.
 bool node_springs_find(const struct topology *topology, const struct plan *plan,
                        const struct packed_choice *choice, uint64_t first, uint64_t end,
                        struct node_springs *springs, taut_status *status, taut_error *error);
