@@ -329,6 +329,8 @@ taut_status REAL_NAME(bending_make)(const struct system *system, struct element_
     uint8_t *curved = memory_allocate(NULL, triangles, sizeof *curved);
     bool done = curved && bending_surface_find_curved(topology, all ? 1 : WINDOWS, curved) &&
                 (all || REAL_NAME(folds_choose)(topology, curved, WINDOWS, held, &choice));
+    if (!all)
+        memory_trim(); // of the lists of windows, before folds take memory
     bending->known = hull(nodes, choice.nodes);
     done = done && bending_surface_make(topology, curved, bending->known,
                                         all ? NULL : choice.starts, &surface);

@@ -12,6 +12,7 @@
 #include "ranks/ranks.h"
 #include "scene/reader.h"
 #include "topology/cut.h"
+#include "topology/membranes.h"
 #include "topology/reorder.h"
 
 // ---- Scenes
@@ -244,6 +245,20 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     return status;
 }
 
+// Of membranes a rank with its part keeps positions as built of the nodes around its own.
+static taut_status forget_membranes(taut_solver *solver, struct range near, taut_error *error)
+{
+    struct topology *topology = solver->topology;
+    const bool warns = ranks_number() == 0 && solver->precision != PRECISION_DOUBLE;
+    if (topology->membrane_node_count == 0)
+        return TAUT_OK;
+    if (warns && !solver_measure_membranes(solver))
+        return fail_memory(error, "the solver");
+    membranes_forget(topology, near.first, near.end);
+    solver->lacks_membranes = true;
+    return TAUT_OK;
+}
+
 static taut_status build(taut_solver *solver, const taut_scene *scene, struct bodies *bodies,
                          const struct solver_options *wanted, struct part_bodies *parts,
                          taut_error *error)
@@ -315,6 +330,8 @@ static taut_status build(taut_solver *solver, const taut_scene *scene, struct bo
     }
 
     bodies_free(bodies); // before the allocations that replace it
+    if (status == TAUT_OK && solver->only_part)
+        status = forget_membranes(solver, near, error);
     if (status == TAUT_OK)
         plan_release_build_data(solver->topology, solver->plan);
 
@@ -414,6 +431,7 @@ void taut_solver_destroy(taut_solver *solver)
     if (solver->system)
         solver->functions->free(solver->system);
     plan_free(solver->plan);
+    solver_forget_extents(solver);
     topology_free(solver->topology);
     free_team(solver);
     taut_allocator allocator = solver->allocator_copy;

@@ -250,8 +250,8 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
     enum { BLOCK_NODES = 1024, LAYER_NODES = 256, REPEATS = 8 };
     const double weight_rows = size->grid[1] == 1 ? 2 : 6 + 3 * REPEATS;
     const struct scene_elements *it = &body->elements;
-    if (body_is_membrane(body)) // positions as built
-        return 24 * size->nodes;
+    if (body_is_membrane(body))
+        return 0;
     if (!has_sheet_elements(body))
         return it->volume == 0 ? 0 : sizeof(double) * size->nodes / LAYER_NODES;
     return weight_rows * totals->real * (double)size->grid[0] +
@@ -260,7 +260,7 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
 }
 
 // elements/triangles.c, folds.c; bending.c, where a mesh is flat, has less. Nodes and order of
-// triangles, and what there is of each node.
+// triangles, and what there is of each node, positions as built among it.
 static double divided_bytes_of(const struct totals *totals, const struct scene_body *body,
                                const struct body_size *size)
 {
@@ -269,7 +269,7 @@ static double divided_bytes_of(const struct totals *totals, const struct scene_b
     if (!body_is_membrane(body))
         return 0;
     return size->faces * (16 + COLUMNS * totals->real + 1.5 * fold) +
-           size->nodes * (3 * sizeof(size_t) + 2 * totals->real);
+           size->nodes * (24 + 3 * sizeof(size_t) + 2 * totals->real);
 }
 
 // Bytes of the lists of a body.
@@ -335,8 +335,8 @@ static void count_body(struct totals *totals, const struct scene_body *body,
     count_faces(totals, body, size);
     totals->elements += element_bytes_of(totals, body, size);
     totals->divided_elements += divided_bytes_of(totals, body, size);
-    if (body_is_membrane(body)) // the lists of all triangles, twice, and their order
-        totals->making_elements += 28 * size->faces;
+    if (body_is_membrane(body)) // the lists of all triangles, twice, and their order, and positions
+        totals->making_elements += 28 * size->faces + 24 * size->nodes;
     if (body->elements.volume != 0)
         totals->layer_before = fmax(totals->layer_before, (double)(size->grid[0] * size->grid[1]));
 

@@ -41,6 +41,9 @@ struct taut_solver {
     double step_seconds;    // wall time spent in steps
     uint64_t step_received; // bytes of other ranks, in steps
     bool only_part;         // it has the state of the nodes of this rank, one of several, only
+    bool lacks_membranes;   // and positions as built around these (topology/membranes.h)
+    struct membrane_extent
+        *extents; // of rank 0 of several with parts (solver_measure_membranes); otherwise NULL
     struct reading
         *reading; // of the checkpoint from which it continues when the ranks start; NULL: none
     struct solver_ranks *ranks; // NULL: this process computes the whole scene
@@ -343,6 +346,11 @@ void dt_adapt(taut_solver *solver, const struct worker *worker);
 
 // m, between neighbouring numbers of the size of the farthest coordinate.
 double coordinate_spacing(double reach, double epsilon);
+
+// How long each membrane is as built, which solver_warn_of_rounding tells: before rank 0 forgets
+// positions of other ranks. False without memory.
+bool solver_measure_membranes(taut_solver *solver);
+void solver_forget_extents(taut_solver *solver);
 
 // Warns in `diagnostics` if materials are so stiff, or dt is so small, that coordinates do not
 // resolve the strains by their weight, or what nodes move in a step. The solver has been started.

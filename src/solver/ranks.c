@@ -20,6 +20,7 @@
 #include "ranks/ranks.h"
 #include "solver/checkpoint.h"
 #include "springs/plan_parts.h"
+#include "topology/membranes.h"
 
 struct solver_ranks {
     struct plan_parts *parts;
@@ -504,10 +505,29 @@ static int list_holder(const taut_solver *solver, size_t body)
     return plan_part_of_node(solver->ranks->parts, solver->topology->bodies[body].first_node);
 }
 
+// Positions as built of membranes, on rank 0.
+static void collect_membranes(taut_solver *solver)
+{
+    struct topology *topology = solver->topology;
+    uint64_t *cuts = calloc((size_t)ranks_count() + 1, sizeof *cuts);
+    if (!cuts)
+        ranks_abort(1, "out of memory for the parts of ranks");
+    for (int rank = 0; rank <= ranks_count(); rank++)
+        cuts[rank] = membrane_index(topology, solver->ranks->parts->cuts[rank]);
+    if (ranks_number() == 0) {
+        membranes_recall(topology);
+        solver->lacks_membranes = false;
+    }
+    ranks_collect(topology->membrane_nodes, sizeof *topology->membrane_nodes, cuts, false);
+    free(cuts);
+}
+
 // On all ranks.
 static void collect_lists(taut_solver *solver)
 {
     struct topology *topology = solver->topology;
+    if (topology->membrane_node_count > 0)
+        collect_membranes(solver);
     for (size_t b = 0; b < topology->body_count; b++) {
         if (!plan_part_forgets(topology, solver->plan, solver->ranks->parts, 0, b))
             continue;
@@ -525,7 +545,7 @@ static void collect_lists(taut_solver *solver)
 
 static bool lacks_lists(const taut_solver *solver)
 {
-    bool lacks = false;
+    bool lacks = solver->lacks_membranes;
     for (size_t b = 0; b < solver->topology->body_count; b++)
         lacks |= solver->topology->bodies[b].springs_absent;
     return lacks;

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/memory.h"
 #include "scene/moduli.h"
 
 double coordinate_spacing(double reach, double epsilon)
@@ -13,9 +14,14 @@ double coordinate_spacing(double reach, double epsilon)
 }
 
 // The extent of a membrane as built, m, along the axis on which it is the longest, and the mean
-// length of its edges: of the middles of its triangles, and an edge.
-static double membrane_extent(const struct topology *topology, const struct topology_body *body,
-                              double *edge)
+// length of its edges.
+struct membrane_extent {
+    double length, edge;
+};
+
+// Of the middles of its triangles, and an edge.
+static struct membrane_extent measure(const struct topology *topology,
+                                      const struct topology_body *body)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double squares = 0, extent = 0;
@@ -29,18 +35,38 @@ static double membrane_extent(const struct topology *topology, const struct topo
             squares += rest.squares[axis];
         }
     }
-    *edge = body->face_count > 0 ? sqrt(squares / (3 * (double)body->face_count)) : 0;
+    const double edge = body->face_count > 0 ? sqrt(squares / (3 * (double)body->face_count)) : 0;
     for (int axis = 0; axis < 3; axis++)
         extent = fmax(extent, high[axis] - low[axis]);
-    return extent + *edge;
+    return (struct membrane_extent){extent + edge, edge};
+}
+
+bool solver_measure_membranes(taut_solver *solver)
+{
+    const struct topology *topology = solver->topology;
+    solver->extents =
+        memory_allocate(solver->allocator, topology->body_count, sizeof *solver->extents);
+    for (size_t b = 0; solver->extents && b < topology->body_count; b++)
+        if (elements_are_membrane(&topology->bodies[b].elements))
+            solver->extents[b] = measure(topology, &topology->bodies[b]);
+    return solver->extents;
+}
+
+void solver_forget_extents(taut_solver *solver)
+{
+    if (solver->extents)
+        memory_release(solver->allocator, solver->extents, solver->topology->body_count,
+                       sizeof *solver->extents);
+    solver->extents = NULL;
 }
 
 // The strain of a body with a material under its own weight, and the distance of its nodes, m;
 // false if it has no material.
-static bool strain_of_weight(const struct topology *topology, const struct topology_body *cooked,
+static bool strain_of_weight(const taut_solver *solver, size_t number,
                              const struct scene_body *body, double gravity, double *strain,
                              double *distance)
 {
+    const struct topology *topology = solver->topology;
     if (!body_has_moduli(body))
         return false;
     double length = 0, pressure; // of a column of 1 m, Pa or N/m, over the modulus
@@ -52,7 +78,11 @@ static bool strain_of_weight(const struct topology *topology, const struct topol
         length = (nodes - 1) * lattice->spacing;
         pressure = body->elastic.density / body->elastic.young;
     } else if (body_is_membrane(body)) {
-        length = membrane_extent(topology, cooked, distance);
+        const struct membrane_extent extent = solver->extents
+                                                  ? solver->extents[number]
+                                                  : measure(topology, &topology->bodies[number]);
+        length = extent.length;
+        *distance = extent.edge;
         pressure = body->elastic.density / body->elastic.young;
     } else if (body->type == BODY_CLOTH) {
         const struct sheet_moduli moduli = sheet_of_body(body);
@@ -78,9 +108,8 @@ static void warn_of_stiff_materials(const taut_solver *solver, const taut_scene 
     for (size_t b = 0; b < scene->body_count; b++) {
         const struct scene_body *body = &scene->bodies[b];
         double strain, distance;
-        if (!strain_of_weight(solver->topology, &solver->topology->bodies[b], body, gravity,
-                              &strain, &distance) ||
-            !(strain > 0) || strain > times * spacing / distance)
+        if (!strain_of_weight(solver, b, body, gravity, &strain, &distance) || !(strain > 0) ||
+            strain > times * spacing / distance)
             continue;
         scene_warn(scene, diagnostics, body->fabric.present ? body->fabric.at : body->elastic.at,
                    "the material of '%s' is too stiff for %s precision: its weight strains it by "

@@ -310,8 +310,20 @@ static struct scene_body *cook_moduli(struct topology *topology, const struct sc
     return moduli;
 }
 
+// Frees the lists of a body's springs, before faces take memory in the topology.
+static uint64_t release_springs(struct body *body)
+{
+    uint32_t *const faces = body->faces, *const order = body->node_order;
+    body->faces = body->node_order = NULL;
+    const uint64_t bytes = body_release_lists(body);
+    body->faces = faces;
+    body->node_order = order;
+    return bytes;
+}
+
+// *released: grows by the bytes of lists of the body that have been freed.
 static bool cook_body(struct topology *topology, size_t index, const struct scene_body *given,
-                      const struct body *body, struct cursor *at)
+                      struct body *body, struct cursor *at, uint64_t *released)
 {
     struct topology_body *cooked = &topology->bodies[index];
     *cooked = (struct topology_body){
@@ -366,6 +378,7 @@ static bool cook_body(struct topology *topology, size_t index, const struct scen
         cook_directions(topology, cooked, body, at->material);
     else if (!body->is_shed)
         cook_listed(topology, cooked, body, at->material);
+    *released += release_springs(body);
     cook_numbers(topology, at->node, body);
     if (body->is_shed)
         topology_forget_lists(topology, index, true);
@@ -454,7 +467,7 @@ static bool cook_all(struct topology *topology, const taut_scene *scene, struct 
     struct cursor at = {0};
     uint64_t bytes = 0;
     for (size_t i = 0; i < bodies->count; i++) {
-        if (!cook_body(topology, i, &scene->bodies[i], &bodies->items[i], &at))
+        if (!cook_body(topology, i, &scene->bodies[i], &bodies->items[i], &at, &bytes))
             return false;
         bytes += body_release_lists(&bodies->items[i]);
         if (bytes > BYTES_KEPT) {
