@@ -342,8 +342,11 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
             first = linear.first;
         double norm = search_line(system, stage, linear.first, worker);
         residual = first == 0 ? 0 : norm / first;
-        converged =
-            norm <= wanted->tolerance * first || is_lost_in_roundoff(system, stage.g, worker);
+        converged = norm <= wanted->tolerance * first;
+        if (!converged && is_lost_in_roundoff(system, stage.g, worker)) {
+            converged = true;
+            residual = 0; // what is left is rounding, however much of the first it is
+        }
     }
     record(system, residual, converged, worker);
     return same;
