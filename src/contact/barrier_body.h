@@ -324,7 +324,7 @@ WIDE_INLINE void batch_append(struct batch *batch, const struct wide_contact *fo
     batch_point(batch->apart, at, found->apart, touching);
     if (angle)
         (void)wide_pack(batch->sine + at, angle->sine, touching);
-    if (angle && (touching & angle->parallel)) {
+    if (angle && points && (touching & angle->parallel)) {
         const struct wide_edges edges = gathered_edges(points);
         batch->parallel = true;
         batch_point(batch->d, at, edges.d, touching);

@@ -12,6 +12,7 @@
 // boxes, as those in between then are too.
 #include "contact/flat_sheets.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ bool REAL_NAME(flat_sheets_make)(struct system *system)
                 across += it->tile_parts[i].nodes.first - part->nodes.first <
                           topology->bodies[body].grid[0];
             }
+            assert(across > 0); // the first tile is one of the first row
             add_windows(it, part->tile, across, (end - p) / across);
         }
         p = end;

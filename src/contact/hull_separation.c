@@ -182,7 +182,7 @@ static void turn_axis(const struct cloud *cloud, const struct hull_bound *bound,
 static bool choose_axis(struct hull_separation *it, struct hull_bound *bound)
 {
     const struct cloud cloud = cloud_of(it, bound->one, bound->other);
-    struct axis_choice best[TURNED];
+    struct axis_choice best[TURNED] = {0};
     int count = 0;
     for (int i = 0; i < 2 * (CUBE_DIRECTIONS + SPIRAL_DIRECTIONS); i++) {
         const vec3 axis = vec3_scale(i % 2 == 0 ? 1 : -1, direction_of(i / 2));

@@ -496,6 +496,8 @@ static void bound_uses(struct surface_contact *it, struct step_bound *bound)
         bound->step = fmin(bound->step, fmax(bound->used - it->skin_known, 0));
         it->skin_known = bound->used;
     } else {
+        // It fills arrays of its own alone.
+        // cppcheck-suppress assertWithSideEffect
         assert(bound->used >= 0.9999 * greatest_use(it, it->bounds));
     }
     if (!holds_flat(it))

@@ -413,9 +413,10 @@ static bool pack_chunk(struct packing *p, uint64_t first, uint32_t count)
     if (p->choice->packed && p->springs.first_node > before)
         p->choice->packed(p->choice->context, p->springs.first_node);
     for (uint32_t lane = 0; lane < count; lane++) {
-        const uint64_t *start = &p->springs.start[first + lane - p->springs.first_node];
-        d.springs[lane] = p->springs.items + start[0];
-        d.total[lane] = (size_t)(start[1] - start[0]);
+        const uint64_t node = first + lane - p->springs.first_node;
+        const uint64_t start = p->springs.start[node];
+        d.springs[lane] = p->springs.items + start;
+        d.total[lane] = (size_t)(p->springs.start[node + 1] - start);
     }
     if (p->ring_body != 0 && !add_ring_columns(p, &d))
         return false;
