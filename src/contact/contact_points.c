@@ -8,6 +8,8 @@
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "state/reading.h"
 
@@ -138,6 +140,7 @@ static void list_candidates(struct listing *it, size_t index)
 {
     const struct system *system = it->system;
     struct surface_contact *contact = system->surface_contact;
+    assert(contact); // there are no lists without it
     const struct surface_list *list = &contact->lists[index];
     const struct friction_list *records =
         contact->friction ? &contact->friction->lists[index] : NULL;

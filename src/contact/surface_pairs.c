@@ -121,7 +121,9 @@ void REAL_NAME(surface_pairs_complete)(struct system *system, enum pairs_start s
     struct surface_contact *it = system->surface_contact;
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
-    if (it->shares && worker->index == 0 && (it->partial || start == START_OF_WAY)) {
+    if (!it->shares)
+        return;
+    if (worker->index == 0 && (it->partial || start == START_OF_WAY)) {
         const uint64_t step = system->state->step;
         it->shares->complete_until = step + STEPS_COMPLETE;
         REAL_NAME(surface_shares_want_all)(system, step + STEPS_COMPLETE);
