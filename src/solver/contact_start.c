@@ -511,9 +511,11 @@ static void warn_of_own_pairs(const taut_solver *solver, const taut_scene *scene
         if (!leaves_out_many(solver, b, thickness, &found))
             continue;
         double most = 0, step = thickness / 2; // that leaves out few
-        for (int i = 0; i < 10; i++, step /= 2)
+        for (int i = 0; i < 10; i++) {
             if (!leaves_out_many(solver, b, most + step, &less))
                 most += step;
+            step /= 2;
+        }
         scene_warn(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at,
                    "body '%.60s' may pass through itself in narrow folds: contact leaves out what "
                    "is nearer as built than 1.5 times the thickness, %.3g m, and %" PRIu64

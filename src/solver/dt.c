@@ -487,11 +487,12 @@ static double bound_beyond(taut_solver *solver, double time, const struct worker
     const double safety = solver->dt_rule.safety, meshes = mesh_step_at(solver, time);
     const int rounds = mesh_step_grows(solver, time) ? 4 : 1;
     double most = 2 * solver->dt / (safety * DT_FAR), bound = 0;
-    for (int round = 0; round < rounds; round++, most *= 64) {
+    for (int round = 0; round < rounds; round++) {
         const double end = fmin(most, meshes);
         bound = solver->functions->critical_up_to(solver->system, end, worker);
         if (bound < end || end == meshes)
             break;
+        most *= 64;
     }
     return bound;
 }

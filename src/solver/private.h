@@ -115,7 +115,7 @@ taut_status part_bodies_make(const taut_scene *scene, const struct solver_option
                              struct part_bodies **result, taut_error *error);
 void part_bodies_free(struct part_bodies *parts); // NULL is ignored
 
-void part_bodies_built(void *parts, size_t index, struct body *body); // a body_built
+void part_bodies_built(void *context, size_t index, struct body *body); // a body_built
 
 // Where bodies have been shed their digests have been made before that.
 bool part_bodies_have_digests(const struct part_bodies *parts);

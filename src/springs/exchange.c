@@ -209,7 +209,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
             plan_part_tidy(&exchange->part);
         sound = sound && find_wants(system, exchange);
     }
-    bool made = ranks_all(sound);
+    bool made = ranks_all(sound) && sound;
     if (made) {
         struct node_lists *const lists[] = {&exchange->halo, &exchange->boxes, &exchange->rest,
                                             &exchange->ends};
@@ -228,7 +228,7 @@ taut_status REAL_NAME(exchange_make)(const struct system *system, const struct p
                     : both);
         sound = sound && REAL_NAME(node_lists_swap)(&exchange->springs) &&
                 REAL_NAME(part_springs_connect)(system, &exchange->springs, TAG_SPRINGS);
-        made = ranks_all(sound);
+        made = ranks_all(sound) && sound;
     }
     if (!made) {
         REAL_NAME(exchange_free)(exchange);
@@ -570,7 +570,7 @@ void REAL_NAME(exchange_want)(struct system *system)
 {
     struct exchange *it = system->exchange;
     const size_t fields = moving_fields(system->state, true).count;
-    if ((uint64_t)system->state->nodes > (uint64_t)INT32_MAX / (fields * sizeof(real)))
+    if ((uint64_t)system->state->nodes * fields * sizeof(real) > INT32_MAX)
         return; // a message may be longer than MPI takes
     for (size_t i = 0; i < it->part.halo_count; i++)
         memset(it->wanted + it->part.halo[i].first, 1, (size_t)it->part.halo[i].count);

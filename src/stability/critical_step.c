@@ -449,7 +449,7 @@ static double find_bounds(struct system *system, struct critical_step *result,
     enum { STIFFNESS, DAMPING, NEGATIVE, FORMS };
     struct step_form forms[FORMS + LISTED_FORMS_MAX] = {
         {1, 0, 4, false}, {0, 1, 1, false}, {1, 0, 1, true}};
-    double steps[FORMS + LISTED_FORMS_MAX];
+    double steps[FORMS + LISTED_FORMS_MAX] = {0};
     struct form_list list = {.count = 0};
     const struct stepping stepping = stepping_of(system);
     form_list_add(&list, &stepping, false);
