@@ -212,6 +212,27 @@ static void a_body_that_may_pass_through_itself_is_reported(void **state)
                       "folds.yaml");
 }
 
+// Diagonals of two faces of a cube of 40 mm are 23.1 mm apart where these meet at an edge, and
+// triangles 28.3 mm high: the former begin at a thickness of 15.4 mm.
+static void edges_beside_triangles_count_in_narrow_folds(void **state)
+{
+    (void)state;
+    fixture_write("corners.yaml",
+                  "simulation: {dt: 1e-4, steps: 1}\n"
+                  "contact: {thickness: 0.0156}\n"
+                  "bodies:\n"
+                  "  - {name: b, type: lattice, nodes: [4, 2, 3], spacing: 0.04, mass: 1,\n"
+                  "     stiffness: 20}\n");
+    struct outcome outcome = cli_expect(0, "taut check corners.yaml");
+    assert_non_null(strstr(outcome.err, "body 'b' may pass through itself in narrow folds"));
+    const char *advice = strstr(outcome.err, "a thickness of at most ");
+    assert_non_null(advice);
+    const double most = strtod(advice + strlen("a thickness of at most "), NULL);
+    assert_true(most >= 0.015 && most <= 0.0154);
+    outcome_free(&outcome);
+    assert_no_warning("taut check --set contact.thickness=0.0153 corners.yaml");
+}
+
 static void contact_without_surfaces_is_reported(void **state)
 {
     (void)state;
@@ -429,6 +450,7 @@ int main(void)
         cmocka_unit_test(a_state_that_many_cuts_leave_is_accepted),
         cmocka_unit_test(a_thickness_that_is_advised_is_accepted),
         cmocka_unit_test(a_body_that_may_pass_through_itself_is_reported),
+        cmocka_unit_test(edges_beside_triangles_count_in_narrow_folds),
         cmocka_unit_test(contact_without_surfaces_is_reported),
         cmocka_unit_test(meshes_that_do_not_do_what_they_seem_to_are_reported),
         cmocka_unit_test(what_relax_has_moved_is_reported),

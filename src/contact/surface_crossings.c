@@ -411,12 +411,50 @@ double REAL_NAME(surface_contact_edge)(const struct system *system, size_t body)
     return count > 0 ? sum / (double)count : INFINITY;
 }
 
+static struct point built_from(const struct system *system, uint32_t node, const vec3 *from)
+{
+    const double *p = system->topology->built[node];
+    return (struct point){(real)(p[0] - from->x), (real)(p[1] - from->y), (real)(p[2] - from->z)};
+}
+
+// Whether an edge at one corner of a triangle comes nearer as built to the side opposite than the
+// corner itself does, and than `distance`: the diagonals of two faces of a cube beside each other
+// are nearer than the height of half a face. Of the edges of the same block alone.
+static bool has_edge_across(const struct system *system, const struct surface_block *block,
+                            uint32_t triangle, double distance)
+{
+    const struct surfaces *surfaces = &system->surface_contact->surfaces;
+    uint32_t corners[3];
+    for (int i = 0; i < 3; i++)
+        corners[i] = triangle_node(surfaces, block, triangle, i);
+    const double *first = system->topology->built[corners[0]];
+    const vec3 from = {first[0], first[1], first[2]};
+    for (uint32_t e = 0; e < block->edges; e++) {
+        const uint32_t ends[2] = {edge_node(surfaces, block, e, 0),
+                                  edge_node(surfaces, block, e, 1)};
+        for (int i = 0; i < 3; i++) {
+            const uint32_t a = corners[(i + 1) % 3], b = corners[(i + 2) % 3];
+            const uint32_t other = ends[ends[0] == corners[i]];
+            if ((ends[0] != corners[i] && ends[1] != corners[i]) || other == a || other == b)
+                continue;
+            real parallel;
+            const struct closest found = closest_on_edges(
+                built_from(system, ends[0], &from), built_from(system, ends[1], &from),
+                built_from(system, a, &from), built_from(system, b, &from), false, &parallel);
+            if ((double)found.square < distance * distance)
+                return true;
+        }
+    }
+    return false;
+}
+
 struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct system *system,
                                                               size_t body, double height)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct surfaces *surfaces = &it->surfaces;
     struct surface_triangles found = {0, 0};
+    const bool is_flat = system->topology->bodies[body].is_sheet; // as built
     if (!it->enabled[body * it->body_count + body])
         return found;
     for (size_t b = 0; b < surfaces->block_count; b++) {
@@ -429,7 +467,8 @@ struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct syste
                 at[i] = vec3_make(p[0], p[1], p[2]);
             }
             found.all++;
-            found.lower += triangle_height(at, &longest) < height;
+            found.lower += triangle_height(at, &longest) < height ||
+                           (!is_flat && has_edge_across(system, block, t, height));
         }
     }
     return found;

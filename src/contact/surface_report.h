@@ -32,7 +32,8 @@ struct surface_parts {
     uint32_t nodes[2][3]; // internal numbers
 };
 
-// Triangles of the surface of a body as built, and how many of them are lower than some height.
+// Triangles of the surface of a body as built, and how many of them are lower than some height, or
+// have an edge at one corner that is nearer than that to the side opposite.
 struct surface_triangles {
     uint64_t all, lower;
 };

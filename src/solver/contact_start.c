@@ -516,13 +516,14 @@ static void warn_of_own_pairs(const taut_solver *solver, const taut_scene *scene
                 most += step;
             step /= 2;
         }
-        scene_warn(scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at,
-                   "body '%.60s' may pass through itself in narrow folds: contact leaves out what "
-                   "is nearer as built than 1.5 times the thickness, %.3g m, and %" PRIu64
-                   " of its %" PRIu64 " triangles are lower than that, so that those on both sides "
-                   "do not touch; use a thickness of at most %.2g m, or larger cells",
-                   scene->bodies[b].name, 1.5 * thickness, found.lower, found.all,
-                   rounded_down(most));
+        scene_warn(
+            scene, diagnostics, own->thickness > 0 ? own->at : scene->contact.at,
+            "body '%.60s' may pass through itself in narrow folds: contact leaves out what "
+            "is nearer as built than 1.5 times the thickness, %.3g m, and %" PRIu64
+            " of its %" PRIu64 " triangles are lower than that, or an edge beside them is as "
+            "near, so that what is on both sides does not touch; use a thickness of at most %.2g "
+            "m, or larger cells",
+            scene->bodies[b].name, 1.5 * thickness, found.lower, found.all, rounded_down(most));
     }
 }
 
