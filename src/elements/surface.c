@@ -178,12 +178,12 @@ static uint8_t *find_rings(const struct topology *topology, struct range around)
         return NULL;
     for (size_t node = 0; node < nodes; node++)
         rings[node] = range_has(around, node) ? 0 : FAR_AWAY;
-    for (uint8_t ring = 1; ring <= RINGS; ring++)
+    for (int ring = 1; ring <= RINGS; ring++)
         for (size_t t = 0; t < topology->triangle_count; t++) {
             const uint32_t *at = surface_corners(&all, t);
             if (rings[at[0]] < ring || rings[at[1]] < ring || rings[at[2]] < ring)
                 for (int corner = 0; corner < 3; corner++)
-                    rings[at[corner]] = (uint8_t)min_u64(rings[at[corner]], ring);
+                    rings[at[corner]] = (uint8_t)min_u64(rings[at[corner]], (uint64_t)ring);
         }
     return rings;
 }

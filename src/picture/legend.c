@@ -383,7 +383,8 @@ static taut_status fill_contacts(struct legend *legend, const struct render_cont
         return TAUT_OK;
     const double line = (FONT + 7.0) * scale, length = contacts_full_length(context);
     const double text_at = PAD * scale + length + 10.0 * scale;
-    strcat(title, needle); // there is room for both
+    const size_t used = strlen(title);
+    snprintf(title + used, sizeof title - used, "%s", needle);
     double width = fmax(width_of(title, scale) + 2.0 * PAD * scale,
                         text_at + width_of(meanings[0], scale) + PAD * scale);
     double height = 2.0 * PAD * scale + (known ? LINES : 1) * line - 7.0 * scale;

@@ -282,8 +282,8 @@ static taut_status set_velocities(struct build *build)
     body->velocity = given->velocity;
     if (!build->has_velocities) {
         // Where only driven nodes move, all others take no memory.
-        static const vec3 at_rest; // not -0
-        const bool rests = memcmp(&given->velocity, &at_rest, sizeof at_rest) == 0;
+        const double components[3] = {given->velocity.x, given->velocity.y, given->velocity.z};
+        const bool rests = are_plus_zero(components);
         const size_t bytes = 3 * (size_t)body->node_count * sizeof *body->velocities;
         if (body->velocities && rests)
             memory_sparse(body->velocities, bytes, 0, bytes);

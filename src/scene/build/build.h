@@ -4,6 +4,8 @@
 #ifndef TAUT_SCENE_BUILD_H
 #define TAUT_SCENE_BUILD_H
 
+#include <math.h>
+
 #include "base/status.h"
 #include "scene/bodies.h"
 #include "scene/rotation.h"
@@ -110,6 +112,15 @@ void free_colliders(struct bodies *bodies);
 // filling them). Most scenes that are too large are rejected before they are built
 // (solver/memory_estimate.c), but the content of a file is only known when it has been read.
 taut_status build_allocate(struct build *build, const struct build_counts *counts);
+
+// Whether three numbers are 0, and none of them -0: what memory that has not been written has.
+static inline bool are_plus_zero(const double values[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (values[axis] != 0 || signbit(values[axis]))
+            return false;
+    return true;
+}
 
 static inline void vec3_store(double *values, uint64_t node, vec3 v)
 {

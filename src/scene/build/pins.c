@@ -290,7 +290,6 @@ static taut_status drive_all(struct build *build)
 
 taut_status pin_and_drive_nodes(struct build *build)
 {
-    static const double rest[3];
     struct body *body = build->body;
     taut_status status = TAUT_OK;
     for (size_t i = 0; i < build->given->pin_count; i++) {
@@ -299,7 +298,7 @@ taut_status pin_and_drive_nodes(struct build *build)
     }
     for (uint64_t node = 0; body->velocities && node < body->node_count; node++)
         if (body->kinematic[node] == NODE_PINNED &&
-            memcmp(body->velocities + 3 * node, rest, sizeof rest) != 0) // else 0 takes memory
+            !are_plus_zero(body->velocities + 3 * node)) // else 0 takes memory
             vec3_store(body->velocities, node, vec3_make(0, 0, 0));
     taut_status driven = drive_all(build);
     for (uint64_t node = 0; node < body->node_count; node++)
