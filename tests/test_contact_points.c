@@ -402,7 +402,7 @@ static void assert_slope(const char *collider, const char *bodies, double coeffi
         "   v: [0, 0, 0.2], nodes: [5, 5], mass: 0.02, spring: {stiffness: 200, damping: 0.2}}\n"
         "%s",
         coefficient, collider, bodies);
-    advance(solver, 3000);
+    advance(solver, 6000);
     uint64_t count, as_expected = 0;
     taut_contact_point *points = points_of(solver, &count);
     assert_true(count > 10);

@@ -229,11 +229,22 @@ struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system,
     return law;
 }
 
+// The stiffness of the tangential spring over that of the barrier, and its damper over the critical
+// one of the lightest node on that spring. A load presses contacts little, so that their normal
+// stiffness is far below its limit of 4: where bodies are held much more stiffly along the surface
+// than across it, those that fall on a slope hop on it for ever, on energy that they gain downhill.
+static const double TANGENTIAL_STIFFNESS = 0.5, TANGENTIAL_DAMPING = 0.05;
+
+static double tangential_stiffness(const struct system *system, size_t body)
+{
+    return TANGENTIAL_STIFFNESS * stiffness_of(system, body);
+}
+
 static double damping_of(const struct system *system, size_t body)
 {
     const double mass = system->surface_contact->shapes->least_mass[body];
-    const double stiffness = SURFACE_FRICTION_STIFFNESS * stiffness_of(system, body);
-    return isfinite(mass) ? 2 * SURFACE_FRICTION_DAMPING * sqrt(stiffness * mass) : 0;
+    return isfinite(mass) ? 2 * TANGENTIAL_DAMPING * sqrt(tangential_stiffness(system, body) * mass)
+                          : 0;
 }
 
 static bool has_friction(const struct system *system, size_t collider)
@@ -247,7 +258,7 @@ struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
     const struct state *s = system->state;
     const struct scene_collider *collider = &system->topology->colliders[touch->collider];
     struct shape_friction it = {
-        .stiffness = SURFACE_FRICTION_STIFFNESS * stiffness_of(system, touch->body),
+        .stiffness = tangential_stiffness(system, touch->body),
         .damping = damping_of(system, touch->body),
         .law = REAL_NAME(shape_friction_law)(system, touch->collider, touch->body),
         .at = friction_index(system, collider, touch->node, touch->wall),
@@ -754,7 +765,7 @@ static double end_contacts(struct system *system, const struct shape_chunk *chun
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
     struct state *s = system->state;
-    const double stiffness = SURFACE_FRICTION_STIFFNESS * stiffness_of(system, chunk->body);
+    const double stiffness = tangential_stiffness(system, chunk->body);
     double heat = 0;
     for (size_t c = 0; c < shapes->count; c++) {
         const struct scene_collider *collider = &system->topology->colliders[shapes->colliders[c]];
