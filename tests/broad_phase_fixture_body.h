@@ -389,8 +389,8 @@ struct separations REAL_NAME(separations)(double distance)
     for (int block = 0; block < 2; block++)
         for (int i = 0; i < SURFACE_NODES; i++) {
             const int node = i < 25 ? i : 0;
-            const double u = (node % 5 + 3 * block) * cell, v = node / 5 * cell,
-                         w = block * distance;
+            const int row = node / 5;
+            const double u = (node % 5 + 3 * block) * cell, v = row * cell, w = block * distance;
             positions[block][0][i] = (real)(part * (u - w));
             positions[block][1][i] = (real)(part * (u + w));
             positions[block][2][i] = (real)v;
