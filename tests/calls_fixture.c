@@ -248,9 +248,9 @@ static const char *compare(const struct calls *calls, const void *first, size_t 
 // Bit by bit, but for what lies between the members.
 static bool points_are_same(const taut_contact_point *a, const taut_contact_point *b)
 {
+    const void *one = a->friction_force, *other = b->friction_force;
     return memcmp(a, b, offsetof(taut_contact_point, friction)) == 0 &&
-           a->friction == b->friction &&
-           memcmp(a->friction_force, b->friction_force, sizeof a->friction_force) == 0;
+           a->friction == b->friction && memcmp(one, other, sizeof a->friction_force) == 0;
 }
 
 static const char *read_results(struct calls *calls)

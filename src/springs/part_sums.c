@@ -1,6 +1,7 @@
 // Implements part_sums.h: which nodes of others this rank's chunks have, and the sums.
 #include "springs/part_sums.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,6 +256,7 @@ struct running_sum {
 
 static void running_sum_add(struct running_sum *sum, double value)
 {
+    assert(sum->group > 0); // it is set where a body begins
     sum->within += value;
     if (++sum->count % sum->group == 0) {
         sum->total += sum->within;
