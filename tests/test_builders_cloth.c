@@ -97,7 +97,7 @@ static void test_positions_do_not_depend_on_springs(void **state)
     (void)state;
     enum { NODES_U = 6, NODES_V = 4, NONE = -1 };
     static const int kinds[] = {0, 3, NONE};
-    vec3 expected[NODES_U * NODES_V];
+    vec3 expected[NODES_U * NODES_V] = {0};
     struct fixture fixture;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         fixture_begin(&fixture);

@@ -162,8 +162,8 @@ static void test_impacts(void **state)
         for (size_t k = 0; k < count; k++) {
             char what[120];
             taut_solver *second = restore(scene, saves[k], 1, best_isa());
-            snprintf(what, sizeof what, "%s, from step %llu", impact->name,
-                     (unsigned long long)(impact->first + k));
+            snprintf(what, sizeof what, "%s, from step %zu", impact->name,
+                     (size_t)impact->first + k);
             advance(second, count - k);
             struct saved again = save_and_end(second);
             assert_same_saved(end, again, what);

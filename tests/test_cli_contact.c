@@ -99,9 +99,11 @@ static void a_state_that_cuts_leave_is_accepted(void **state)
         assert_non_null(file);
         fprintf(file, "body,node,x,y,z,vx,vy,vz\n");
         for (int body = 0; body < 2; body++)
-            for (int node = 0; node < 81; node++)
-                fprintf(file, "%s,%d,%.9g,%.9g,%.9g,0,0,0\n", body ? "b" : "a", node,
-                        0.05 * (node % 9), body ? 0.01 * parts[i] : 0, 0.05 * (node / 9));
+            for (int node = 0; node < 81; node++) {
+                const int column = node % 9, row = node / 9;
+                fprintf(file, "%s,%d,%.9g,%.9g,%.9g,0,0,0\n", body ? "b" : "a", node, 0.05 * column,
+                        body ? 0.01 * parts[i] : 0, 0.05 * row);
+            }
         assert_int_equal(fclose(file), 0);
         write_layers(1.2, "initial: near.csv\n");
         snprintf(command, sizeof command,
@@ -146,7 +148,8 @@ static void a_state_that_many_cuts_leave_is_accepted(void **state)
 static void a_thickness_that_is_advised_is_accepted(void **state)
 {
     (void)state;
-    for (double place = 0.9; place < 3000; place *= 1.37) {
+    for (int power = 0; power < 26; power++) {
+        const double place = 0.9 * pow(1.37, power);
         char text[600];
         snprintf(text, sizeof text,
                  "simulation: {dt: 1e-4, steps: 1}\n"

@@ -241,9 +241,11 @@ static const char *floor_mesh(void)
 {
     char mesh[8000];
     size_t m = 0;
-    for (int i = 0; i < 81; i++)
+    for (int i = 0; i < 81; i++) {
+        const int column = i % 9, row = i / 9;
         m += (size_t)snprintf(mesh + m, sizeof mesh - m, "v " NUM " 0 " NUM "\n",
-                              0.75 * (i % 9 - 4), 0.75 * (i / 9 - 4));
+                              0.75 * (column - 4), 0.75 * (row - 4));
+    }
     for (int i = 0; i < 64; i++) {
         const int a = i / 8 * 9 + i % 8 + 1;
         m += (size_t)snprintf(mesh + m, sizeof mesh - m, "f %d %d %d\nf %d %d %d\n", a, a + 9,
