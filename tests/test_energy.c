@@ -445,6 +445,89 @@ static void test_bounded_over_a_long_run(void **state)
     }
 }
 
+// ---- Steps that are long beside what they damp
+
+// A rope that vibrates along itself on a plane into which its weight presses it, so that all its
+// forces are linear; `omega_dt`: of its fastest mode.
+static taut_solver *vibrating_rope(const char *integrator, double omega_dt, double damping,
+                                   const char *environment, double friction)
+{
+    return solver_of(
+        HEADER("%s", NUM) "environment: {gravity: [0, -10, 0]%s}\n"
+                          "bodies:\n- {name: r, type: rope, from: [0, -1e-4, 0],\n"
+                          "   to: [1, -1e-4, 0], nodes: 6, node_mass: 0.01, velocity: [1, 0, 0],\n"
+                          "   spring: {stiffness: 1000, damping: " NUM "}, pins: [first]}\n"
+                          "colliders:\n- {type: plane, stiffness: 1000, friction: " NUM "}\n",
+        integrator, omega_dt / 632, environment, damping, friction);
+}
+
+// The midpoint method loses what its forces take in the middle of its steps, and nothing else.
+static void test_damping_of_midpoint_steps(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.1, 0.5, 1, 2, 3, 10};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        taut_solver *solver =
+            vibrating_rope("implicit_midpoint", steps[i], 0.05, ", air_drag: 0.004", 0.003);
+        const double before = energy_of(solver).total;
+        advance(solver, 200);
+        const struct work_done work = work_of(solver);
+        assert_true(work.damping > 5e-4 && work.drag > 1e-4 && work.friction > 1e-4);
+        assert_near(energy_of(solver).total - before - balance(work), 0, 1e-9);
+        taut_solver_destroy(solver);
+    }
+}
+
+// Implicit Euler also loses (dv M dv + dx K dx) / 2 in each step, which no cause has. With damping
+// that stops nodes at once this is half of their energy.
+static void test_damping_of_euler_steps(void **state)
+{
+    (void)state;
+    static const double steps[] = {0.1, 1, 3}, dampings[] = {0.05, 50};
+    for (size_t i = 0; i < 6; i++) {
+        taut_solver *solver =
+            vibrating_rope("implicit_euler", steps[i / 2], dampings[i % 2], ", air_drag: 0.004", 0);
+        const double before = energy_of(solver).total;
+        double lost = 0;
+        for (int step = 0; step < 50; step++) {
+            vec3 x[6], v[6];
+            for (uint64_t n = 0; n < 6; n++) {
+                x[n] = position_of(solver, n);
+                v[n] = velocity_of(solver, n);
+            }
+            advance(solver, 1);
+            for (uint64_t n = 1; n < 6; n++) {
+                const vec3 kick = vec3_subtract(velocity_of(solver, n), v[n]);
+                const double stretch =
+                    position_of(solver, n).x - x[n].x - (position_of(solver, n - 1).x - x[n - 1].x);
+                lost += 0.01 / 2 * vec3_dot(kick, kick) + 1000.0 / 2 * stretch * stretch;
+            }
+        }
+        const struct work_done work = work_of(solver);
+        assert_true(work.damping > 1e-5 && work.damping < 0.025);
+        assert_near(energy_of(solver).total - before - balance(work), -lost, 1e-7);
+        taut_solver_destroy(solver);
+    }
+}
+
+// The same of wind that the motion of what it blows on changes.
+static void test_wind_of_midpoint_steps(void **state)
+{
+    (void)state;
+    taut_solver *solver = solver_of(
+        HEADER("implicit_midpoint",
+               "0.02") "environment: {wind: {velocity: [0, 0.1, 0], law: face, coefficient: 3}}\n"
+                       "bodies: [{name: c, type: cloth, origin: [0, 0, 0], u: [1, 0, 0],\n"
+                       "  v: [0, 0, 1], nodes: [2, 2], mass: 0.04, velocity: [0, 1, 0],\n"
+                       "  springs: {structural: {stiffness: 100}}}]\n");
+    const double before = energy_of(solver).total;
+    advance(solver, 20);
+    const struct work_done work = work_of(solver);
+    assert_true(work.wind < -0.01);
+    assert_near(energy_of(solver).total - before - balance(work), 0, 1e-6);
+    taut_solver_destroy(solver);
+}
+
 // Each column compared with its formula: m v^2 / 2; k (L - L0)^2 / 2; -m g.x; -nRT ln(V / V0) +
 // P_atm (V - V0), which is 0 as built; k p^2 / 2.
 static void test_columns(void **state)
@@ -497,6 +580,9 @@ int main(void)
         cmocka_unit_test(test_gas),
         cmocka_unit_test(test_drives_of_pumped_bodies),
         cmocka_unit_test(test_bounded_over_a_long_run),
+        cmocka_unit_test(test_damping_of_midpoint_steps),
+        cmocka_unit_test(test_damping_of_euler_steps),
+        cmocka_unit_test(test_wind_of_midpoint_steps),
         cmocka_unit_test(test_columns),
     };
     return cmocka_run_group_tests_name("energy", tests, NULL, NULL);

@@ -551,6 +551,12 @@ static bool follows_euler(const struct system *system, struct evaluation evaluat
            (integrator == INTEGRATOR_IMPLICIT_MIDPOINT && from > 0 && step <= from + 1);
 }
 
+// Whether the work of a cause in the step before a sample has been counted within the step.
+static bool is_counted(const struct energy_budget *work, int cause)
+{
+    return work->times == POWERS_AT_STAGE && cause != WORK_DRIVES;
+}
+
 // The sign of the energy that a cause adds.
 static double sign_of(int cause)
 {
@@ -614,7 +620,8 @@ static void record_exchange(struct energy_budget *work, double elapsed, double d
         double second = first - work->difference[0], third = second - work->difference[1];
         work->exchanged += fabs(first);
         for (int cause = 0; cause < WORK_POWERS; cause++)
-            work->exchanged += elapsed * fabs(power[cause]);
+            if (!is_counted(work, cause))
+                work->exchanged += elapsed * fabs(power[cause]);
         if (work->differences_present >= 1)
             work->difference_sums[0] += fabs(second);
         if (work->differences_present >= 1 && euler)
@@ -679,8 +686,13 @@ static void count_finite_work(struct energy_budget *work, bool adds)
 // the speed, such as friction, this gives the work of the step before t. Damping, -c w, has
 // h c w.v = h c w.(w + h a / 2), the power c v^2 at t - h / 4, so that the work of the step before
 // t is h P(t - 3 h / 4): between samples that are those of t - h / 2 and of t - 3 h / 2.
+//
+// Implicit Euler takes h P of the end: with damping that is strong beside the step the power at its
+// start is that of a motion that the step has not. What it takes at a stage has been counted there.
 static double weight_of_now(const struct energy_budget *work, int cause, bool lags)
 {
+    if (work->times == POWERS_AT_END && cause != WORK_DRIVES)
+        return 1;
     if (lags && cause == WORK_FRICTION)
         return 1;
     return lags && work->lags && cause == WORK_DAMPING ? 0.75 : 0.5;
@@ -690,18 +702,18 @@ static double weight_of_now(const struct energy_budget *work, int cause, bool la
 // by: keep_velocity has multiplied the velocities there by q after the step before it. The step
 // ends with those before that, and powers of dissipation are quadratic in them, those of a wind
 // that ignores the velocity of the body linear. bdf2 has the force at the end of the whole step, so
-// that the velocities of both ends are multiplied. Methods of order 1 have an error of that size in
-// any case.
+// that the velocities of both ends are multiplied. Explicit methods of order 1 have an error of
+// that size in any case.
 static void weigh_kept(const struct system *system, int cause, double *start, double *end)
 {
     const double keep = system->settings.keep_velocity;
     const enum integrator integrator = system->settings.integrator;
-    const bool of_order_2 = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 ||
-                            integrator == INTEGRATOR_IMPLICIT_MIDPOINT ||
-                            integrator == INTEGRATOR_BDF2;
+    const bool knows_end = integrator == INTEGRATOR_MIDPOINT || integrator == INTEGRATOR_RK4 ||
+                           integrator == INTEGRATOR_IMPLICIT_MIDPOINT ||
+                           integrator == INTEGRATOR_BDF2 || system->work.times == POWERS_AT_END;
     const bool dissipates = cause == WORK_DAMPING || cause == WORK_DRAG || cause == WORK_FRICTION;
     const bool absolute_wind = cause == WORK_WIND && !system->topology->environment.wind.relative;
-    if (!of_order_2 || !(keep > 0) || !(dissipates || absolute_wind))
+    if (!knows_end || !(keep > 0) || !(dissipates || absolute_wind))
         return;
     *end /= dissipates ? keep * keep : keep;
     if (integrator == INTEGRATOR_BDF2 && dissipates)
@@ -752,10 +764,11 @@ static void record(const struct system *system, struct energy_budget *work,
         const double weight = weight_of_now(work, cause, lags);
         double start = 1 - weight, end = weight;
         weigh_kept(system, cause, &start, &end);
-        if (work->sampled)
+        if (work->sampled && !is_counted(work, cause))
             work->done[cause] += elapsed * (start * work->power[cause] + end * end_power[cause]);
         work->power[cause] = power[cause];
     }
+    work->times = POWERS_AT_BOTH_ENDS;
     if (work->sampled)
         work->done[WORK_DRIVES] += power[MOVED_KINETIC] - work->moved_kinetic;
     work->moved_kinetic = power[MOVED_KINETIC];
@@ -835,7 +848,32 @@ void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation,
     stage_count(&system->clock, STAGE_WORK, worker);
 }
 
-// ---- Colliders in implicit steps
+// ---- Forces and colliders in implicit steps
+
+void REAL_NAME(work_measure_stage)(struct system *system, double time, double powers[WORK_POWERS],
+                                   const struct worker *worker)
+{
+    double power[SUM_WIDTH] = {0};
+    const bool paused =
+        !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
+    REAL_NAME(contacts_find)(system, time, worker);
+    measure_powers(system, time, power, worker);
+    worker_barrier(worker);
+    REAL_NAME(exchange_resume)(system, paused, worker);
+    if (worker->index == 0)
+        memcpy(powers, power, WORK_POWERS * sizeof *powers);
+    stage_end(&system->clock, STAGE_WORK, worker);
+}
+
+void REAL_NAME(work_count_step)(struct system *system, enum power_times times,
+                                const double powers[WORK_POWERS])
+{
+    struct energy_budget *work = &system->work;
+    work->times = times;
+    for (int cause = 0; cause < WORK_POWERS; cause++)
+        if (is_counted(work, cause))
+            work->done[cause] += system->settings.dt * powers[cause];
+}
 
 double REAL_NAME(contact_colliders_power)(struct system *system, const struct worker *worker)
 {

@@ -102,8 +102,18 @@ void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
 // present evaluation. The same on every worker.
 double REAL_NAME(contact_colliders_power)(struct system *system, const struct worker *worker);
 
-// Counts, J, what they have done in an implicit step: samples of these methods do not have it. By
-// worker 0.
+// The powers at the stage of an implicit step, W, to worker 0; those of drives are not, as they
+// need forces. Positions and velocities are those of the stage, and so is the time.
+void REAL_NAME(work_measure_stage)(struct system *system, double time, double powers[WORK_POWERS],
+                                   const struct worker *worker);
+
+// Says at the end of an implicit step at which of its times the forces of its equations were;
+// `powers`: those at the stage, whose work is counted at once. By worker 0.
+void REAL_NAME(work_count_step)(struct system *system, enum power_times times,
+                                const double powers[WORK_POWERS]);
+
+// Counts, J, what the colliders have done in an implicit step: samples of these methods do not have
+// it. By worker 0.
 void REAL_NAME(work_count_colliders)(struct system *system, double done);
 
 // External actions on the present state: the power of wind and of the motion of kinematic nodes and

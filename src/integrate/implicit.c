@@ -385,13 +385,35 @@ static void note_start(struct system *system, const struct worker *worker)
             (struct collider_powers){.g = system->settings.dt, .start = power};
 }
 
+// For the budget, at the midpoint whose forces the step has: vibrations have other powers at the
+// ends of steps that are long beside them, 1 + (omega h / 2)^2 times those of the middle.
+static void note_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
+{
+    struct implicit *it = system->implicit;
+    if (!system->settings.keep_energy_budget)
+        return;
+    REAL_NAME(work_measure_stage)
+    (system, stage_evaluation(system, stage).time, it->stage_powers, worker);
+    if (worker->index == 0)
+        it->times = POWERS_AT_STAGE;
+}
+
+// The same of a step of implicit Euler.
+static void note_euler(struct system *system, const struct worker *worker)
+{
+    if (worker->index == 0)
+        system->implicit->times = POWERS_AT_END;
+}
+
 // The start of a step; the energy budget uses the forces there. Returns false if gas has no volume
 // left.
 static bool begin(struct system *system, const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
-    if (worker->index == 0)
+    if (worker->index == 0) {
         reuse_energy(system);
+        system->implicit->times = POWERS_AT_BOTH_ENDS;
+    }
     REAL_NAME(springs_yield)(system, worker);
     REAL_NAME(springs_break)(system, 0, worker);
     const bool budget = system->settings.keep_energy_budget;
@@ -914,6 +936,7 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
     const double h = system->settings.dt;
     const uint64_t from = system->state->step + steps;
     start_from_state(system, worker);
+    note_euler(system, worker);
     if (worker->index == 0 && system->state->previous_state_from < from)
         system->state->previous_state_from = from;
     worker_barrier(worker);
@@ -1092,6 +1115,7 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
     if (!begin(system, worker))
         return;
     start_from_state(system, worker);
+    note_euler(system, worker);
     struct stage_rule stage = {.elapsed = h, .g = h};
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
@@ -1111,8 +1135,12 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     const double g = after_impact ? h : h / 2;
     struct stage_rule stage = {.elapsed = g, .g = g};
     const bool same = solve_stage(system, stage, worker);
-    if (!solve_contacts(system, &stage, worker) && !after_impact)
+    if (after_impact)
+        note_euler(system, worker);
+    if (!solve_contacts(system, &stage, worker) && !after_impact) {
+        note_stage(system, stage, worker);
         reflect(system, worker);
+    }
     remove_energy_gain(system, stage, system->implicit->base, system->implicit->velocity, same,
                        worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
@@ -1153,10 +1181,12 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     bool first = system->state->step == system->state->previous_state_from;
     if (!begin(system, worker))
         return;
-    if (first)
+    if (first) {
         start_from_state(system, worker);
-    else
+        note_euler(system, worker);
+    } else {
         start_from_two(system, worker);
+    }
     REAL_NAME(save_start)(system, worker);
     worker_barrier(worker);
     struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};

@@ -24,6 +24,10 @@ struct implicit {
     struct energy_sample start, end; // of the present step, if its energy is checked
     bool start_known;
     struct collider_powers colliders;
+    // For the budget: where in the present step the forces of its equations are, and the powers, W,
+    // of those of the midpoint method (work_count_step).
+    enum power_times times;
+    double stage_powers[WORK_POWERS];
     // Where contact cuts steps, for the budget (implicit_end.c): forces at the start of the step,
     // and velocities before single nodes are cut.
     struct node_vectors start_force, uncut;

@@ -239,6 +239,8 @@ void REAL_NAME(implicit_finish)(struct system *system, const struct worker *work
     const bool counts_work = system->surface_contact && system->settings.keep_energy_budget;
     const bool cut = system->settings.cuts && cut_step(system, &fraction, worker);
     update_friction(system, worker);
+    if (worker->index == 0 && system->settings.keep_energy_budget && !cut)
+        REAL_NAME(work_count_step)(system, system->implicit->times, system->implicit->stage_powers);
     if (counts_work && cut)
         count_cut(system, fraction, worker);
     else if (counts_work && worker->index == 0)

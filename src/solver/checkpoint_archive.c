@@ -71,6 +71,7 @@ static void visit_budget(struct energy_budget *work, item_visitor *visit, void *
     ITEM(U64, "budget.sampled_gas_step", &work->sampled_gas_step, 1);
     ITEM(BOOL, "budget.sampled", &work->sampled, 1);
     ITEM(BOOL, "budget.lags", &work->lags, 1);
+    ITEM(U32, "budget.times", &work->times, 1);
     ITEM(BOOL, "budget.closes", &work->closes, 1);
     ITEM(BOOL, "budget.closes_next", &work->closes_next, 1);
     ITEM(F64, "budget.lifted", &work->lifted, 1);

@@ -61,6 +61,11 @@ enum work_cause {
 
 enum { WORK_POWERS = WORK_KEEP };
 
+// Where in a step the powers of all causes but drives are measured: at both ends, for a trapezoid;
+// at its end, where the forces of implicit Euler are; or at a stage, at which they have been
+// counted.
+enum power_times { POWERS_AT_BOTH_ENDS, POWERS_AT_END, POWERS_AT_STAGE };
+
 // The powers at the last sample are kept, so that the trapezoid to the next sample can be formed.
 struct energy_budget {
     double done[WORK_CAUSES];  // J
@@ -73,6 +78,7 @@ struct energy_budget {
     // Impacts within implicit steps (work_note_impact): whether the unexplained energy of the step
     // since sampled_time counts as projection, and whether that of the next step does too.
     bool closes, closes_next;
+    uint32_t times;                    // enum power_times, of the step since sampled_time
     uint64_t noted_step;               // the last step whose start was noted
     double energy_before, work_before; // J, at that start
     double lifted; // J, put in by moving nodes onto surfaces since `closes` is set
