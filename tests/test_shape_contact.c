@@ -486,6 +486,56 @@ static void test_implicit_friction_of_bounces(void **state)
     assert_heat_of_bounces("implicit_euler", 4e-3, floors[2], 5e-3);
 }
 
+// A sphere that is nearly flat takes a sheet of 0.5 kg along at 1 m/s: its work is its speed times
+// the momentum that it gives, also in steps whose solutions are applied in part.
+static void test_work_of_friction_on_a_moving_sphere(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver = solver_of(
+            HEADER("%s",
+                   "0.009") "environment: {gravity: [0, -9.81, 0]}\n"
+                            "contact: {thickness: 0.004, stiffness: 100}\n"
+                            "bodies:\n- {name: b, type: cloth, origin: [-0.1, 0.006, -0.1],\n"
+                            "   u: [0.2, 0, 0], v: [0, 0, 0.2], nodes: [5, 5], mass: 0.5,\n"
+                            "   springs: {structural: {stiffness: 300, damping: 0.01},\n"
+                            "   shear: {stiffness: 100}}}\n"
+                            "colliders:\n- {type: sphere, center: [0, -200, 0], radius: 200,\n"
+                            "   velocity: [1, 0, 0], response: contact,\n"
+                            "   friction_coefficient: 0.4}\n",
+            implicit[i]);
+        advance(solver, 60);
+        double momentum = 0;
+        for (uint64_t n = 0; n < 25; n++)
+            momentum += 0.02 * velocity_of(solver, n).x;
+        assert_near(momentum, 0.5, 0.01);
+        assert_near(work_of(solver).drives, momentum, 2e-3);
+        taut_solver_destroy(solver);
+    }
+}
+
+// On such a sphere the load of a rope, and with it the friction, goes from node to node.
+static void test_heat_on_a_large_sphere(void **state)
+{
+    (void)state;
+    static const double tolerances[] = {0.002, 2e-4, 0.0025};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver = solver_of(
+            HEADER("%s",
+                   "0.001") "environment: {gravity: [0, -9.81, 0]}\n"
+                            "contact: {thickness: 0.01, stiffness: 1000}\n"
+                            "bodies:\n- {name: b, type: rope, from: [-0.1, 0.015, 0],\n"
+                            "   to: [0.1, 0.015, 0], nodes: 9, mass: 0.2, stiffness: 1000,\n"
+                            "   velocity: [0.5, 0, 0]}\n"
+                            "colliders:\n- {type: sphere, center: [0, -200, 0], radius: 200,\n"
+                            "   response: contact, friction_coefficient: 0.5}\n",
+            implicit[i]);
+        advance(solver, 200);
+        assert_near(work_of(solver).friction, 0.025, tolerances[i]);
+        taut_solver_destroy(solver);
+    }
+}
+
 static void test_friction_on_a_slope(void **state)
 {
     (void)state;
@@ -969,6 +1019,8 @@ int main(void)
         cmocka_unit_test(test_friction_of_cuts),
         cmocka_unit_test(test_implicit_friction_on_a_slope),
         cmocka_unit_test(test_implicit_friction_of_bounces),
+        cmocka_unit_test(test_work_of_friction_on_a_moving_sphere),
+        cmocka_unit_test(test_heat_on_a_large_sphere),
         cmocka_unit_test(test_which_friction_counts),
         cmocka_unit_test(test_heat_of_sliding),
         cmocka_unit_test(test_bits_do_not_depend_on_the_machine),

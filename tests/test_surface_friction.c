@@ -510,6 +510,42 @@ static void test_heat_of_edges_that_turn(void **state)
     }
 }
 
+// The same of implicit steps, whose friction is that of the equations: ropes that meet crosswise,
+// and two sheets that slide on each other.
+static void test_heat_of_implicit_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bodies;
+        double end, most;
+    } cases[] = {
+        {"contact: {thickness: 0.004, friction_coefficient: 0.5, stiffness: 20000}\n"
+         "bodies:\n"
+         "  - {name: a, type: rope, from: [-0.08,0,0], to: [0.08,0,0], nodes: 13,\n"
+         "     links: skip, mass: 0.05, spring: {stiffness: 1000}, velocity: [0.9,3,0]}\n"
+         "  - {name: b, type: rope, from: [-0.08,0,0], to: [0.08,0,0], nodes: 13,\n"
+         "     links: skip, mass: 0.05, spring: {stiffness: 1000}, rotate: [0,70,0],\n"
+         "     translate: [0.01,0.012,0.01], velocity: [0,-3,0.9]}\n",
+         0.0166, 0.006},
+        {"contact: {thickness: 0.004, friction_coefficient: 0.5, stiffness: 2000}\n"
+         "bodies:\n"
+         "  - {name: a, type: cloth, origin: [0,0,0], u: [0.2,0,0], v: [0,0,0.2], nodes: [9,9],\n"
+         "     mass: 0.05, velocity: [-0.5,0.7,0], springs: {structural: {stiffness: 300},\n"
+         "     shear: {stiffness: 100}}}\n"
+         "  - {name: b, type: cloth, origin: [0.02,0.012,0.01], u: [0.2,0,0.03],\n"
+         "     v: [-0.03,0,0.2], nodes: [8,8], mass: 0.05, velocity: [0.5,-0.7,0.2],\n"
+         "     springs: {structural: {stiffness: 300}, shear: {stiffness: 100}}}\n",
+         0.03, 0.006}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double heat = 0;
+        taut_solver *solver =
+            solver_of(HEADER("implicit_midpoint", "2.5e-5") "%s", cases[i].bodies);
+        const double residual = residual_at(solver, cases[i].end, &heat);
+        assert_true(heat > 1e-3);
+        assert_true(residual < cases[i].most * heat);
+    }
+}
+
 // ---- Mesh colliders
 
 // A patch that slides over a mesh of triangles 0.8 mm wide and 400 mm long: of those that carry a
@@ -750,6 +786,7 @@ int main(void)
         cmocka_unit_test(test_momentum_is_kept),
         cmocka_unit_test(test_heat_is_what_the_energy_loses),
         cmocka_unit_test(test_heat_of_edges_that_turn),
+        cmocka_unit_test(test_heat_of_implicit_steps),
         cmocka_unit_test(test_slides_over_slivers),
         cmocka_unit_test(test_a_mesh_collider_carries),
         cmocka_unit_test(test_a_stack_holds),

@@ -135,6 +135,9 @@ struct friction_step {
     double time;    // s, at its end
     double elapsed; // s, its length
     double first;   // s, for how long at most friction has acted on what has begun to touch in it
+    // Of an implicit step: the g of its stage, s, and the part of its last solution that has been
+    // applied (friction_force_of_step).
+    double g, applied;
 };
 void REAL_NAME(friction_update_at)(struct system *system, struct friction_step step,
                                    const struct worker *worker);

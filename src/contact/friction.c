@@ -155,7 +155,8 @@ void REAL_NAME(friction_update)(struct system *system, const struct worker *work
     const bool any = system->state->friction_flags != NULL;
     const double time = any ? step_time(system, system->state->step + 1) : 0;
     const double dt = system->settings.dt;
-    REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, dt}, worker);
+    REAL_NAME(friction_update_at)
+    (system, (struct friction_step){.time = time, .elapsed = dt, .first = dt}, worker);
 }
 
 void REAL_NAME(friction_update_at)(struct system *system, struct friction_step step,

@@ -180,10 +180,59 @@ static inline double friction_stopped_part(const struct scene_friction *law, dou
 // with the force L t + s (p.T) p, p at right angles to t, which is L T / |T| near a T along t.
 enum friction_status { FRICTION_UNKNOWN, FRICTION_ASSUMED_STICKS, FRICTION_ASSUMED_SLIDES };
 
+// The force of friction in the equations of a step so far, N, and that of the last system. Where a
+// solution is applied in part, the rest of what was before it remains.
+struct friction_action_of_step {
+    real before[3], solved[3];
+    bool slid; // in the last system
+};
+
+static inline void friction_forget_step(struct friction_action_of_step *it)
+{
+    *it = (struct friction_action_of_step){.slid = false};
+}
+
+static inline void friction_next_system(struct friction_action_of_step *it, double applied)
+{
+    for (int k = 0; k < 3; k++) {
+        it->before[k] += (real)applied * (it->solved[k] - it->before[k]);
+        it->solved[k] = 0;
+    }
+    it->slid = false;
+}
+
+static inline vec3 friction_force_of_step(const struct friction_action_of_step *it, double applied)
+{
+    double force[3];
+    for (int k = 0; k < 3; k++)
+        force[k] =
+            (double)it->before[k] + applied * ((double)it->solved[k] - (double)it->before[k]);
+    return vec3_make(force[0], force[1], force[2]);
+}
+
+// Of the change of velocities in a step of bdf2 the next one has a third, and of that a third: what
+// a force does comes half a step later on average. So a step has half of the last one's force.
+static inline bool friction_lags(const struct system *system, struct friction_step step)
+{
+    return system->settings.integrator == INTEGRATOR_BDF2 && step.g < step.elapsed;
+}
+
+// J, of that force along a way; `before`: N, the size of that of the step before. `ended`: no later
+// step has anything of it.
+static inline double friction_work_of_step(const struct system *system, vec3 force, double before,
+                                           vec3 way, bool ended, struct friction_step step)
+{
+    const double size = vec3_length(force), work = vec3_dot(force, way);
+    return friction_lags(system, step) && size > 0
+               ? work * ((ended ? 1 : 0.5) + before / (2 * size))
+               : work;
+}
+
 struct friction_assumption {
     real along[3];     // t
     real limit, turns; // L, N; s
     real normal_force; // N, in the last system that has been solved; below 0: it was in none
+    struct friction_action_of_step acted;
 };
 
 // The sums of a revision: N2, of the differences of the forces of friction, and of the larger ones;
@@ -279,6 +328,11 @@ static inline void friction_assume_again(struct friction_assumptions *all, size_
         slid &&
         trial.x * (double)along[0] + trial.y * (double)along[1] + trial.z * (double)along[2] < 0;
     const vec3 before = friction_assumed(all, at, normal, trial);
+    struct friction_action_of_step *acted = &all->contacts[at].acted;
+    acted->slid = slid;
+    acted->solved[0] = (real)before.x;
+    acted->solved[1] = (real)before.y;
+    acted->solved[2] = (real)before.z;
     friction_assume(all, at, vec3_length(trial) > limit && !turned, limit, trial);
     all->contacts[at].normal_force = (real)normal_force;
     if (!moves)

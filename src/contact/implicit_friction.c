@@ -95,6 +95,8 @@ void REAL_NAME(friction_predict)(struct system *system, double way, const struct
     const double time = step_time(system, s->step);
     const struct range statuses = worker_share(worker, (size_t)s->frictions, 64);
     const struct range blocks = contact_block_share(system, worker);
+    for (size_t at = statuses.first; at < statuses.end; at++)
+        friction_forget_step(&all->contacts[at].acted);
     if (statuses.end > statuses.first)
         memset(all->status + statuses.first, FRICTION_UNKNOWN, statuses.end - statuses.first);
     if (worker->index == 0)
@@ -116,6 +118,9 @@ void REAL_NAME(friction_stage)(struct system *system, double way, const struct w
     REAL_NAME(surface_friction_stage)(system, way, worker);
     if (!all)
         return;
+    const struct range share = worker_share(worker, (size_t)system->state->frictions, 64);
+    for (size_t at = share.first; at < share.end; at++)
+        friction_forget_step(&all->contacts[at].acted);
     worker_barrier(worker);
     if (worker->index == 0)
         all->way = way;
@@ -179,12 +184,18 @@ static struct friction_revision revision_of(const double sums[FRICTION_SUMS])
 }
 
 struct friction_revision REAL_NAME(friction_revise)(struct system *system, double time, double g,
-                                                    struct node_vectors solution,
+                                                    double applied, struct node_vectors solution,
                                                     const struct worker *worker)
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
     double sums[FRICTION_SUMS];
-    REAL_NAME(surface_friction_revise)(system, g, solution, sums, worker);
+    REAL_NAME(surface_friction_revise)(system, g, applied, solution, sums, worker);
+    if (all) {
+        const struct range share = worker_share(worker, (size_t)system->state->frictions, 64);
+        for (size_t at = share.first; at < share.end; at++)
+            friction_next_system(&all->contacts[at].acted, applied);
+        worker_barrier(worker);
+    }
     REAL_NAME(shape_friction_revise)(system, g, solution, sums, worker);
     if (!all)
         return revision_of(sums);

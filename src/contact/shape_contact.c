@@ -670,25 +670,41 @@ static vec3 way_of_step(const struct system *system, size_t collider, size_t nod
     return vec3_subtract(way, vec3_subtract(now, start));
 }
 
-// J, in an implicit step: the work of a force k `left` along the stretch, less what the spring has
-// gained; of a contact that stuck that of its damper, whose force is at most k `limit`, and of one
-// without memory that the midpoint method forgets also that of the spring. Near a sphere the way is
-// not the change of the stretch.
+// J, what the force of friction in the equations of an implicit step has taken of a node. It is not
+// what the memory has at the end of the step: the last system may have assumed something else.
+static double taken_in_step(const struct system *system, size_t collider, size_t node, size_t at,
+                            double stiffness, bool ended)
+{
+    const struct friction_step step = system->surface_contact->shapes->step;
+    const struct friction_assumptions *all = system->contacts.friction_assumptions;
+    const struct friction_assumption *it = &all->contacts[at];
+    const double before = stiffness * system->state->friction_stretch[at];
+    const vec3 force = friction_force_of_step(&it->acted, step.applied),
+               way = way_of_step(system, collider, node);
+    const vec3 along = {(double)it->along[0], (double)it->along[1], (double)it->along[2]};
+    if (vec3_dot(force, force) > 0)
+        return -friction_work_of_step(system, force, before, way, ended, step);
+    const bool has_slid = all->status[at] == FRICTION_ASSUMED_SLIDES; // and has ended
+    return friction_lags(system, step) && has_slid ? before / 2 * vec3_dot(along, way) : 0;
+}
+
+// J, in an implicit step: what friction has taken less what its spring has gained; of a contact
+// with memory that stuck what its damper has, whose force is at most k `limit`. Near a sphere the
+// way is not the change of the stretch.
 static double step_heat(const struct system *system, const struct shape_touch *touch,
-                        const struct shape_friction *it, vec3 stretch, double left, double limit)
+                        const struct shape_friction *it, double reached, double left, double limit)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
-    const double before = system->state->friction_stretch[it->at], reached = vec3_length(stretch);
+    const double before = system->state->friction_stretch[it->at];
+    const struct friction_assumption *assumed =
+        &system->contacts.friction_assumptions->contacts[it->at];
+    if (reached > left || !it->flags || assumed->acted.slid)
+        return taken_in_step(system, touch->collider, touch->node, it->at, it->stiffness, false) +
+               it->stiffness * (before * before - left * left) / 2;
     const vec3 way =
         friction_along(way_of_step(system, touch->collider, touch->node), touch->normal);
-    if (reached > left)
-        return it->stiffness *
-               (left / reached * vec3_dot(stretch, way) + (before * before - left * left) / 2);
-    double damping = it->damping;
-    if (!it->flags && shapes->step.first == 0)
-        damping += it->stiffness * system->contacts.friction_assumptions->way;
     const double length = vec3_length(way);
-    return fmin(damping * length / shapes->step.elapsed, it->stiffness * limit) * length;
+    return fmin(it->damping * length / shapes->step.elapsed, it->stiffness * limit) * length;
 }
 
 // As in friction.c, with the force of the barrier. Adds the heat, J.
@@ -718,7 +734,7 @@ static void update_touch(struct system *system, const struct shape_touch *touch,
         slides = false;
     }
     if (integrator_is_implicit(system->settings.integrator))
-        heat = step_heat(system, touch, &it, stretch, left, limit);
+        heat = step_heat(system, touch, &it, reached, left, limit);
     sums[0] += heat;
     // The normal of a node near a ball turns while it slides or rolls. What the anchor then has
     // along the new normal is left out at each step, or the spring would lose or gain energy as it
@@ -747,21 +763,9 @@ static void start_touch(struct system *system, const struct shape_touch *touch, 
         (uint8_t)(FRICTION_SEEN | FRICTION_TOUCHES | (touch->wall % 2 ? FRICTION_FAR_WALL : 0));
 }
 
-// J, of a contact that is not there at the end of an implicit step, but has slid within it.
-static double heat_within_step(const struct system *system, size_t collider, size_t node, size_t at)
-{
-    const struct friction_assumptions *assumed = system->contacts.friction_assumptions;
-    if (!assumed || assumed->status[at] != FRICTION_ASSUMED_SLIDES)
-        return 0;
-    const struct friction_assumption *it = &assumed->contacts[at];
-    const vec3 along = {(double)it->along[0], (double)it->along[1], (double)it->along[2]};
-    if (!(it->normal_force > 0))
-        return 0;
-    return (double)it->limit * vec3_dot(along, way_of_step(system, collider, node));
-}
-
-// Contacts that have not been seen have ended, and what their springs had left is lost: J.
-static double end_contacts(struct system *system, const struct shape_chunk *chunk)
+// Contacts that have not been seen have ended, and what their springs had left is lost: J. `acts`:
+// friction of an implicit step may have acted on them within it.
+static double end_contacts(struct system *system, const struct shape_chunk *chunk, bool acts)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
     struct state *s = system->state;
@@ -778,7 +782,9 @@ static double end_contacts(struct system *system, const struct shape_chunk *chun
                     *flags &= (uint8_t)~FRICTION_SEEN;
                     continue;
                 }
-                heat += heat_within_step(system, shapes->colliders[c], i, first + i);
+                if (acts)
+                    heat +=
+                        taken_in_step(system, shapes->colliders[c], i, first + i, stiffness, true);
                 if (*flags) {
                     heat += stiffness * *stretch * *stretch / 2;
                     *flags = 0;
@@ -792,7 +798,7 @@ static double end_contacts(struct system *system, const struct shape_chunk *chun
 
 // Changes the memory of all contacts that are there; of the others it is forgotten. Returns the
 // heat, the same on every worker, J.
-static double visit_memory(struct system *system, double time, touch_visitor *visit,
+static double visit_memory(struct system *system, double time, touch_visitor *visit, bool acts,
                            const struct worker *worker)
 {
     struct shape_contact *shapes = system->surface_contact->shapes;
@@ -802,7 +808,7 @@ static double visit_memory(struct system *system, double time, touch_visitor *vi
     heat = total[0];
     const struct range share = worker_share(worker, shapes->chunk_count, 1);
     for (size_t i = share.first; i < share.end; i++)
-        shapes->sums[i][0] = end_contacts(system, &shapes->chunks[i]);
+        shapes->sums[i][0] = end_contacts(system, &shapes->chunks[i], acts);
     worker_barrier(worker);
     for (size_t i = 0; i < shapes->chunk_count; i++)
         heat += shapes->sums[i][0];
@@ -818,7 +824,8 @@ void REAL_NAME(shape_friction_update)(struct system *system, struct friction_ste
         return;
     if (worker->index == 0)
         it->shapes->step = step;
-    const double heat = visit_memory(system, step.time, update_touch, worker);
+    const bool acts = system->contacts.friction_assumptions != NULL;
+    const double heat = visit_memory(system, step.time, update_touch, acts, worker);
     if (worker->index == 0)
         system->work.done[WORK_FRICTION] += heat;
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
@@ -829,7 +836,7 @@ void REAL_NAME(shape_friction_start)(struct system *system, double time,
 {
     const struct surface_contact *it = system->surface_contact;
     if (it && it->shapes && it->shapes->has_friction)
-        (void)visit_memory(system, time, start_touch, worker);
+        (void)visit_memory(system, time, start_touch, false, worker);
 }
 
 // ---- Bounds

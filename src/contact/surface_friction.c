@@ -264,15 +264,47 @@ static double energy_beyond_force(const struct friction_contact *it, const struc
     return law->stiffness * (double)point_dot(stretch, sum) * time;
 }
 
+// What an implicit step has had of a contact: by how much its nodes have moved, m, and what its
+// friction was in the equations, NULL if it was in none.
+struct contact_step {
+    struct point moved[4];
+    const struct friction_action_of_step *acted;
+};
+
+// J, of an implicit step: the work of the force of friction along the way of the contact, less what
+// its spring has gained; of a contact with memory that holds that of its damper. The way is not the
+// change of the stretch, which is measured from the anchor.
+static double step_heat(const struct system *system, const struct friction_contact *it,
+                        const struct friction_law *law, const struct friction_record *old,
+                        const struct friction_record *record, struct point stretch, double left,
+                        struct friction_step step, const struct contact_step *in)
+{
+    const double before = old ? (double)old->stretch : 0,
+                 reached = (double)real_sqrt(point_dot(stretch, stretch));
+    struct friction_contact in_step = *it;
+    memcpy(in_step.velocity, in->moved, sizeof in_step.velocity);
+    const struct point way = sliding_velocity(&in_step, record);
+    if (!old || reached > left || (in->acted && in->acted->slid)) {
+        const vec3 force =
+            in->acted ? friction_force_of_step(in->acted, step.applied) : vec3_make(0, 0, 0);
+        return friction_work_of_step(system, force, law->stiffness * before, vec3_of_point(way),
+                                     false, step) +
+               law->stiffness * (before * before - left * left) / 2;
+    }
+    return law->damping * (double)point_dot(way, way) / step.elapsed -
+           energy_beyond_force(&in_step, law, old, stretch, 1);
+}
+
 // Where a contact that holds has come closer, or farther apart, by this part of the reach since its
 // anchor was set, that is set again: as the normal turns, what lies along it would become stretch.
 static const real ANCHOR_HEIGHT = (real)1 / 256;
 
-// `record` has a key; `old`: what it was, or NULL. Returns the heat, J.
+// `record` has a key; `old`: what it was, or NULL; `in`: what an implicit step has had of it,
+// otherwise NULL. Returns the heat, J.
 static double update_record(const struct system *system, const struct friction_contact *it,
                             const struct friction_law *law, struct friction_step step,
                             real normal_force, const struct friction_record *old,
-                            struct friction_record *record)
+                            struct friction_record *record, const struct contact_step *in)
 {
     struct point stretch;
     bool slid = false, lost = false;
@@ -304,9 +336,11 @@ static double update_record(const struct system *system, const struct friction_c
     } else if (slid && point_dot(sliding_velocity(it, record), stretch) <= 0) {
         slides = false;
     }
-    if (friction_acts_by_steps(system) && system->settings.integrator != INTEGRATOR_XPBD)
-        heat = friction_step_heat(law->stiffness, law->damping, old ? (double)old->stretch : 0,
-                                  reached, left, step.elapsed);
+    if (in && !lost)
+        heat = step_heat(system, it, law, old, record, stretch, left, step, in);
+    else if (in)
+        heat = friction_step_heat(law->stiffness, law->damping, (double)old->stretch, reached, left,
+                                  step.elapsed);
     const bool framed = old && old->key & RECORD_FRAMED && !lost;
     if (old && !lost && !friction_acts_by_steps(system))
         heat -= energy_beyond_force(it, law, old, stretch, step.elapsed);
@@ -369,16 +403,25 @@ static void end_pairs_before(struct friction_update *update, uint32_t a, uint32_
         update->end += old->pairs[update->pair++].count;
 }
 
-// N, of a contact: in an implicit step that of its last system (friction.c).
-static real acting_normal_force(struct friction_update *it, uint32_t key, real present)
+// What the last system of an implicit step has assumed of a contact; NULL: nothing.
+static const struct surface_assumption *assumed_of(struct friction_update *it, uint32_t key)
 {
-    if (!it->assumed || it->step.elapsed == 0)
-        return present;
+    if (!it->assumed)
+        return NULL;
     const struct surface_assumption *items = it->assumed->items;
     while (it->item < it->item_end && items[it->item].key < key)
         it->item++;
-    const bool found = it->item < it->item_end && items[it->item].key == key;
-    return found && items[it->item].normal_force > 0 ? items[it->item].normal_force : 0;
+    return it->item < it->item_end && items[it->item].key == key ? &items[it->item] : NULL;
+}
+
+// m, of a node of a candidate, since the start of an implicit step.
+static struct point moved_in_step(const struct friction_update *it,
+                                  const struct candidate *candidate, int i)
+{
+    const struct surface_contact *contact = it->system->surface_contact;
+    const uint32_t block = it->blocks[candidate->side[i]];
+    return point_difference(block_point(contact->now[block], candidate->local[i]),
+                            block_point(contact->start[block], candidate->local[i]));
 }
 
 static void update_candidates(void *context, const struct touching_candidate *items, int count)
@@ -404,9 +447,19 @@ static void update_candidates(void *context, const struct touching_candidate *it
             find_direction(&contact);
         struct friction_record *record = &made->records[made->count++];
         *record = (struct friction_record){.key = items[i].key};
-        it->heat += update_record(it->system, &contact, &it->law, it->step,
-                                  acting_normal_force(it, items[i].key, contact.normal_force),
-                                  before, record);
+        if (!it->assumed || it->step.elapsed == 0) {
+            it->heat += update_record(it->system, &contact, &it->law, it->step,
+                                      contact.normal_force, before, record, NULL);
+            continue;
+        }
+        // In an implicit step that of its last system has acted (friction.c).
+        const struct surface_assumption *assumed = assumed_of(it, items[i].key);
+        const real normal_force = assumed && assumed->normal_force > 0 ? assumed->normal_force : 0;
+        struct contact_step in = {.acted = assumed ? &assumed->acted : NULL};
+        for (int k = 0; k < 4; k++)
+            in.moved[k] = moved_in_step(it, &candidate, k);
+        it->heat += update_record(it->system, &contact, &it->law, it->step, normal_force, before,
+                                  record, &in);
     }
 }
 
@@ -569,7 +622,7 @@ void REAL_NAME(surface_friction_start)(struct system *system, double time,
             it->friction->lists[i].count = it->friction->lists[i].pair_count = 0;
     }
     worker_barrier(worker);
-    update_all(system, (struct friction_step){time, 0, 0}, worker);
+    update_all(system, (struct friction_step){.time = time}, worker);
 }
 
 // ---- Energy and power

@@ -57,10 +57,11 @@ struct surface_assumption {
     uint8_t status, rows;
     size_t row; // in the list, that of the barrier; those of friction follow
     real limit, turns, normal_force;
-    struct point along;      // t, not reduced to the present tangent plane
-    struct point axes[2];    // directions of the rows
-    real trial[2];           // N, of spring and damper along them
-    real stiffness, damping; // of these
+    struct point along;                   // t, not reduced to the present tangent plane
+    struct point axes[2];                 // directions of the rows
+    real trial[2];                        // N, of spring and damper along them
+    struct friction_action_of_step acted; // against the way of the first side
+    real stiffness, damping;              // of these
 };
 
 struct assumed_list {
@@ -126,7 +127,7 @@ void REAL_NAME(surface_friction_predict)(struct system *system, double way,
                                          const struct worker *worker);
 void REAL_NAME(surface_friction_stage)(struct system *system, double way,
                                        const struct worker *worker);
-void REAL_NAME(surface_friction_revise)(struct system *system, double g,
+void REAL_NAME(surface_friction_revise)(struct system *system, double g, double applied,
                                         struct node_vectors solution, double sums[FRICTION_SUMS],
                                         const struct worker *worker);
 

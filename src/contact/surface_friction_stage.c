@@ -272,6 +272,10 @@ void REAL_NAME(surface_friction_stage)(struct system *system, double way,
     struct surface_contact *contact = system->surface_contact;
     if (!contact || !contact->friction)
         return;
+    const struct range lists = worker_share(worker, contact->friction->list_count, 1);
+    for (size_t i = lists.first; i < lists.end; i++)
+        for (size_t k = 0; k < contact->friction->assumed[i].count; k++)
+            friction_forget_step(&contact->friction->assumed[i].items[k].acted);
     worker_barrier(worker);
     if (worker->index == 0)
         contact->friction->way = way;
@@ -281,8 +285,8 @@ void REAL_NAME(surface_friction_stage)(struct system *system, double way,
 // ---- Revision
 
 // The rows of the list are those of the system that has been solved.
-static void revise_list(struct system *system, size_t index, real g, const struct node_vectors *d,
-                        double sums[FRICTION_SUMS])
+static void revise_list(struct system *system, size_t index, real g, double applied,
+                        const struct node_vectors *d, double sums[FRICTION_SUMS])
 {
     struct surface_friction *it = system->surface_contact->friction;
     const struct surface_row *rows = system->surface_contact->rows->lists[index].rows;
@@ -317,6 +321,11 @@ static void revise_list(struct system *system, size_t index, real g, const struc
                 force = point_along(force, trial, item->axes[k]);
                 before = point_along(before, was, item->axes[k]);
             }
+            friction_next_system(&item->acted, applied);
+            item->acted.slid = item->status == FRICTION_ASSUMED_SLIDES;
+            item->acted.solved[0] = before.x;
+            item->acted.solved[1] = before.y;
+            item->acted.solved[2] = before.z;
             const bool turned =
                 item->status == FRICTION_ASSUMED_SLIDES && point_dot(force, item->axes[0]) < 0;
             const real square = point_dot(force, force);
@@ -330,7 +339,7 @@ static void revise_list(struct system *system, size_t index, real g, const struc
     }
 }
 
-void REAL_NAME(surface_friction_revise)(struct system *system, double g,
+void REAL_NAME(surface_friction_revise)(struct system *system, double g, double applied,
                                         struct node_vectors solution, double sums[FRICTION_SUMS],
                                         const struct worker *worker)
 {
@@ -341,7 +350,7 @@ void REAL_NAME(surface_friction_revise)(struct system *system, double g,
         return;
     const struct range lists = worker_share(worker, it->list_count, 1);
     for (size_t i = lists.first; i < lists.end; i++)
-        revise_list(system, i, (real)g, &solution, it->changes[i]);
+        revise_list(system, i, (real)g, applied, &solution, it->changes[i]);
     worker_barrier(worker);
     for (size_t i = 0; i < it->list_count; i++)
         for (int k = 0; k < FRICTION_SUMS; k++)

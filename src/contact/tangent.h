@@ -61,7 +61,8 @@ void REAL_NAME(friction_stage)(struct system *system, double way, const struct w
 void REAL_NAME(friction_end)(struct system *system, const struct worker *worker);
 
 // Once a system has been solved, before nodes follow its solution, a change of velocities: what the
-// contacts do there is assumed from now on. `g`: s, by which positions change with velocities.
+// contacts do there is assumed from now on. `g`: s, by which positions change with velocities;
+// `applied`: the part of the last solution that has been followed since it was revised.
 // Returns the same on every worker.
 struct friction_revision {
     double change; // of the forces, as a fraction of all of them
@@ -69,7 +70,7 @@ struct friction_revision {
 };
 
 struct friction_revision REAL_NAME(friction_revise)(struct system *system, double time, double g,
-                                                    struct node_vectors solution,
+                                                    double applied, struct node_vectors solution,
                                                     const struct worker *worker);
 
 #endif

@@ -98,6 +98,12 @@ struct stage_rule {
     double elapsed, g;
 };
 
+// Whether a stage is the end of a step of implicit Euler.
+static bool is_euler(const struct system *system, struct stage_rule stage)
+{
+    return stage.g == system->settings.dt;
+}
+
 static struct evaluation stage_evaluation(const struct system *system, struct stage_rule stage)
 {
     struct evaluation evaluation = REAL_NAME(evaluation_now)(system);
@@ -168,10 +174,25 @@ static void note_colliders(struct system *system, struct stage_rule stage,
     struct implicit *it = system->implicit;
     if (worker->index != 0 || !keeps_cuts(system))
         return;
-    it->colliders.g = stage.g;
+    double powers[2];
+    REAL_NAME(surface_tangent_collider_powers)(system, stage.g, it->solver.solution, powers);
+    it->colliders.before = collider_power_so_far(&it->colliders);
+    it->colliders.of_system = powers[0] + powers[1];
     it->colliders.applied = 0;
-    REAL_NAME(surface_tangent_collider_powers)
-    (system, stage.g, it->solver.solution, it->colliders.of_system);
+}
+
+// Before the first system of a step, or of its repetition, whose velocities are those of its start:
+// for bdf2, whose v* differs from them, the equations lack a third of the step before.
+static void forget_colliders(struct system *system, struct stage_rule stage,
+                             const struct worker *worker)
+{
+    const bool two = system->settings.integrator == INTEGRATOR_BDF2 && !is_euler(system, stage);
+    struct collider_powers *it = &system->implicit->colliders;
+    if (worker->index != 0)
+        return;
+    it->g = stage.g;
+    it->of_system = it->applied = system->implicit->revised = 0;
+    it->before = two ? -system->work.collider_work[0] / (3 * stage.g) : 0;
 }
 
 // V += scale d, and X with it.
@@ -183,8 +204,10 @@ static void correct(struct system *system, double scale, struct stage_rule stage
     real factor = (real)scale;
     struct range share = node_share(system, worker);
     const bool mixed = state_is_mixed(system->state);
-    if (worker->index == 0)
+    if (worker->index == 0) {
         system->implicit->colliders.applied += scale;
+        system->implicit->revised += scale;
+    }
     for (size_t i = share.first; mixed && i < share.end; i++)
         split_add(v, i, factor * d.x[i], factor * d.y[i], factor * d.z[i]);
     for (size_t i = share.first; !mixed && i < share.end; i++)
@@ -292,9 +315,13 @@ enum { SYSTEMS_OF_FRICTION = 10 };
 static bool friction_changes(struct system *system, struct stage_rule stage, bool *settled,
                              const struct worker *worker)
 {
+    struct implicit *it = system->implicit;
     const struct friction_revision found =
         REAL_NAME(friction_revise)(system, stage_evaluation(system, stage).time, stage.g,
-                                   system->implicit->solver.solution, worker);
+                                   it->revised, it->solver.solution, worker);
+    worker_barrier(worker); // all have read it
+    if (worker->index == 0)
+        it->revised = 0;
     const bool changes = found.change > FRICTION_CHANGES;
     *settled = !changes && found.pull <= FRICTION_PULLS;
     return changes;
@@ -457,6 +484,7 @@ static void start_from_state(struct system *system, const struct worker *worker)
 static bool solve_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     REAL_NAME(friction_predict)(system, stage.g, worker);
+    forget_colliders(system, stage, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     const bool same = newton(system, stage, worker);
@@ -786,12 +814,6 @@ static void sum_driven(const struct system *system, const void *argument, struct
         sums[0] += all->nodes[i].count > 0 ? all->work[i][1] : 0;
 }
 
-// Whether a stage is the end of a step of implicit Euler.
-static bool is_euler(const struct system *system, struct stage_rule stage)
-{
-    return stage.g == system->settings.dt;
-}
-
 // An upper estimate of the external work of the step, J, with a tenth added for forces that change
 // within the step. In a step of implicit Euler the forces at its end do the work; for the midpoint
 // method the mean of both ends is used, which averages over springs at a driven node that vibrate
@@ -907,6 +929,7 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
 {
     const uint64_t newton = system->settings.implicit.newton;
     REAL_NAME(friction_stage)(system, stage.g, worker);
+    forget_colliders(system, stage, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     find_residual(system, stage, worker);

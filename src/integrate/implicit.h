@@ -11,12 +11,21 @@ struct energy_sample {
     struct external_power external;
 };
 
-// For the energy budget: the power of what moves mesh colliders and spheres against the forces of
-// the last linear system of the step (surface_tangent_collider_powers), with its g, s, and the part
-// of its solution that has been applied; and at the start of the step, W.
+// For the energy budget: the power, W, of what moves mesh colliders and spheres against the forces
+// that have changed the velocities of the step so far, over its g, s. `of_system`: against those of
+// the last linear system (surface_tangent_collider_powers), of whose solution the part `applied`
+// has been; `before`: that of the velocities at which this system was. `start`: at the start of the
+// step.
 struct collider_powers {
-    double of_system[2], g, applied, start;
+    double of_system, before, g, applied, start;
 };
+
+// A solution that has been applied in part leaves the rest of what was before it: for the
+// velocities V of a system M (V - v*) is not g F(V) then.
+static inline double collider_power_so_far(const struct collider_powers *it)
+{
+    return it->before + it->applied * (it->of_system - it->before);
+}
 
 struct implicit {
     struct split_vectors base, velocity; // x* and v*: the starting point of the step's equations
@@ -24,6 +33,7 @@ struct implicit {
     struct energy_sample start, end; // of the present step, if its energy is checked
     bool start_known;
     struct collider_powers colliders;
+    double revised; // the part of the last solution that has been applied since friction_revise
     // For the budget: where in the present step the forces of its equations are, and the powers, W,
     // of those of the midpoint method (work_count_step).
     enum power_times times;

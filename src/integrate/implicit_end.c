@@ -134,7 +134,7 @@ static void count_colliders(struct system *system)
 {
     const struct collider_powers *it = &system->implicit->colliders;
     const double h = system->settings.dt;
-    const double power = it->of_system[0] + it->applied * it->of_system[1];
+    const double power = collider_power_so_far(it);
     const bool two = system->settings.integrator == INTEGRATOR_BDF2 && it->g < h;
     REAL_NAME(work_count_colliders)
     (system, two ? it->g * power + system->work.collider_work[0] / 3 : h * power);
@@ -202,7 +202,12 @@ static void update_friction(struct system *system, const struct worker *worker)
     if (!system->contacts.friction_assumptions && !surfaces)
         return; // another worker may have finished the step already
     const double time = step_time(system, system->state->step + 1);
-    REAL_NAME(friction_update_at)(system, (struct friction_step){time, dt, first}, worker);
+    const struct friction_step step = {.time = time,
+                                       .elapsed = dt,
+                                       .first = first,
+                                       .g = system->implicit->colliders.g,
+                                       .applied = system->implicit->revised};
+    REAL_NAME(friction_update_at)(system, step, worker);
 }
 
 // A cut changes positions and velocities, which the step has not, so that the two states of bdf2 no

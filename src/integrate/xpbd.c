@@ -699,7 +699,8 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     }
     evaluation.time = end_time;
     REAL_NAME(limit_motion_until)(system, evaluation, begin_time, h, worker);
-    REAL_NAME(friction_update_at)(system, (struct friction_step){end_time, h, h}, worker);
+    REAL_NAME(friction_update_at)
+    (system, (struct friction_step){.time = end_time, .elapsed = h, .first = h}, worker);
 }
 
 // Whether a node may reach a projecting surface within the step. The margin is four times its
