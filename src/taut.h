@@ -250,7 +250,8 @@ typedef struct taut_contact_point {
     double point[3];    // m: halfway between the two nearest points
     double normal[3];   // unit, towards `body` (that of the node, or of one of the edges)
     double distance;    // m, of these points; below 0 inside a penalty collider
-    double force;       // N, along the normal, at least 0
+    double force;       // N, along the normal, at least 0; of contacts of surfaces with friction
+                        // without their damper along it, as friction depends on it
     size_t body;        // an index as of taut_solver_find_body
     ptrdiff_t other;    // the body that it touches, which may be the same; -1: a collider
     ptrdiff_t collider; // its index in the scene's list; -1: none

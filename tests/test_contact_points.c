@@ -384,7 +384,8 @@ static void assert_friction(taut_solver *solver, const taut_contact_point *point
     }
     if (coefficient < 0.5) // otherwise few slide, and these turn round
         assert_near(slides, limit, 0.05 * limit);
-    assert_vector_near(sum, expected, 1e-7);
+    // Contacts have no dampers along their normals here, which act while what slides vibrates.
+    assert_vector_near(sum, expected, coefficient < 0.5 ? 1e-4 : 1e-6);
 }
 
 // A sheet on a slope, tan = 1/2, on a plane, a sphere, a mesh and another sheet: held with mu far

@@ -117,7 +117,7 @@ static void test_slides_down_two_triangles(void **state)
 
 // Where the barrier is too soft for the weight, cuts of the motion carry the patch, and have its
 // friction. On many triangles edges that lie so near to each other cannot slide freely
-// (numerics.md, "Cutting"), but what should hold does.
+// (numerics.md, "Cutting"), but what should hold does, once it has come to rest.
 static void test_friction_of_cuts(void **state)
 {
     (void)state;
@@ -137,9 +137,9 @@ static void test_friction_of_cuts(void **state)
             slope.cells[0] = n == 0 ? 1 : 20;
             slope.cells[1] = n == 0 ? 1 : 10;
             taut_solver *solver = slope_solver(slope);
-            const double x = end_of(solver, 0.3, slope.dt);
+            const double x = end_of(solver, n == 0 ? 0.3 : 0.6, slope.dt);
             assert_true(solver_surface_cuts(solver).steps > 1000);
-            assert_near(end_of(solver, 0.3, slope.dt), x, n == 0 ? 1e-6 : 2e-3);
+            assert_near(end_of(solver, 0.3, slope.dt), x, n == 0 ? 1e-6 : 5e-3);
             taut_solver_destroy(solver);
         }
     }

@@ -39,6 +39,62 @@ static inline double friction_damping(const struct system *system,
     return inverse > 0 ? 2 * FRICTION_DAMPING * sqrt(friction_stiffness(collider) / inverse) : 0;
 }
 
+// ---- Contact of surfaces (surface_friction.h, shape_contact.h), of barriers of stiffness k
+//
+// The stiffness of the tangential spring over k, of which the normal stiffness is at most 4; its
+// damper over the critical one of the lightest free node on that spring; and that along the normal
+// over the critical one of the lightest free node on the barrier:
+//
+//   c_n = 2 zeta sqrt(m psi''), of psi'' up to k
+//
+// as of granular media (LAMMPS, `damping tsuji`), where it makes the restitution of an impact that
+// of its masses and not of its speed. Without it nothing takes what falls down a slope gains. Up to
+// k, because what a weight presses is hardly stiffer, while the critical step has to allow for the
+// greatest c_n at all contacts.
+static const double SURFACE_FRICTION_STIFFNESS = 2, SURFACE_FRICTION_DAMPING = 0.025;
+static const double SURFACE_NORMAL_DAMPING = 0.1;
+
+// c_t, and c_n at most, N s/m; 0 if no node is free.
+static inline double surface_tangential_damping(double barrier_stiffness, double mass)
+{
+    const double stiffness = SURFACE_FRICTION_STIFFNESS * barrier_stiffness;
+    return isfinite(mass) ? 2 * SURFACE_FRICTION_DAMPING * sqrt(stiffness * mass) : 0;
+}
+
+static inline double surface_normal_damping(double barrier_stiffness, double mass)
+{
+    return isfinite(mass) ? 2 * SURFACE_NORMAL_DAMPING * sqrt(barrier_stiffness * mass) : 0;
+}
+
+// Its square, without a root.
+static inline double surface_normal_damping_square(double barrier_stiffness, double mass)
+{
+    const double factor = 2 * SURFACE_NORMAL_DAMPING;
+    return isfinite(mass) ? factor * factor * barrier_stiffness * mass : 0;
+}
+
+// The force of the damper, N, beside that of the barrier, with which it does not pull; `square`:
+// of c_n at most; `curvature`: psi'' over k; `approach`: m/s, below 0 of what comes nearer.
+static inline double surface_damper_force(double square, double curvature, double normal_force,
+                                          double approach)
+{
+    const double part = curvature > 0 ? curvature < 1 ? curvature : 1 : 0;
+    const double force = -sqrt(square * part) * approach;
+    return force < -normal_force ? -normal_force : force;
+}
+
+// s: with Verlet's methods forces at t have the velocities w = v - h a / 2 of half a step before.
+// The work of a damper in a step is h c w.v, whose sum over steps is that of h v^2 with c at this
+// time after t; the sum of its forces, c w, is that of v with c at twice that time after it.
+static inline double surface_damper_lead(const struct system *system)
+{
+    const enum integrator integrator = system->settings.integrator;
+    const bool lags = integrator == INTEGRATOR_VERLET || integrator == INTEGRATOR_VELOCITY_VERLET;
+    return lags ? system->settings.dt / 4 : 0;
+}
+
+// ---- The memory
+
 // Where the state has the memory of a contact. Opposite walls of a room share a slot.
 static inline size_t friction_index(const struct system *system,
                                     const struct scene_collider *collider, size_t node, int wall)

@@ -229,22 +229,17 @@ struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system,
     return law;
 }
 
-// The stiffness of the tangential spring over that of the barrier, and its damper over the critical
-// one of the lightest node on that spring. A load presses contacts little, so that their normal
-// stiffness is far below its limit of 4: where bodies are held much more stiffly along the surface
-// than across it, those that fall on a slope hop on it for ever, on energy that they gain downhill.
-static const double TANGENTIAL_STIFFNESS = 0.5, TANGENTIAL_DAMPING = 0.05;
+// The stiffness of the tangential spring over that of the barrier, in implicit steps, whose
+// contacts have no damper along their normal. A load presses contacts little, so that their normal
+// stiffness is far below its limit of 4: held much more stiffly along the surface than across it,
+// bodies that fall on a slope hop on it for longer.
+static const double IMPLICIT_STIFFNESS = 0.5;
 
 static double tangential_stiffness(const struct system *system, size_t body)
 {
-    return TANGENTIAL_STIFFNESS * stiffness_of(system, body);
-}
-
-static double damping_of(const struct system *system, size_t body)
-{
-    const double mass = system->surface_contact->shapes->least_mass[body];
-    return isfinite(mass) ? 2 * TANGENTIAL_DAMPING * sqrt(tangential_stiffness(system, body) * mass)
-                          : 0;
+    const bool implicit = integrator_is_implicit(system->settings.integrator);
+    return (implicit ? IMPLICIT_STIFFNESS : SURFACE_FRICTION_STIFFNESS) *
+           stiffness_of(system, body);
 }
 
 static bool has_friction(const struct system *system, size_t collider)
@@ -257,20 +252,26 @@ struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
 {
     const struct state *s = system->state;
     const struct scene_collider *collider = &system->topology->colliders[touch->collider];
-    struct shape_friction it = {
-        .stiffness = tangential_stiffness(system, touch->body),
-        .damping = damping_of(system, touch->body),
-        .law = REAL_NAME(shape_friction_law)(system, touch->collider, touch->body),
-        .at = friction_index(system, collider, touch->node, touch->wall),
-    };
+    const double damping =
+        surface_tangential_damping(stiffness_of(system, touch->body),
+                                   system->surface_contact->shapes->least_mass[touch->body]);
+    const size_t at = friction_index(system, collider, touch->node, touch->wall);
     const vec3 relative = vec3_subtract(node_velocity(s, touch->node), touch->surface_velocity);
-    it.approach = vec3_dot(relative, touch->normal);
-    it.sliding = friction_along(relative, touch->normal);
-    it.flags = friction_flags(s, it.at, touch->wall);
-    if (it.flags)
-        it.stretch =
-            friction_along(vec3_subtract(touch->point, s->friction_anchor[it.at]), touch->normal);
-    return it;
+    const uint8_t flags = friction_flags(s, at, touch->wall);
+    vec3 stretch = {0, 0, 0};
+    if (flags)
+        stretch =
+            friction_along(vec3_subtract(touch->point, s->friction_anchor[at]), touch->normal);
+    return (struct shape_friction){
+        .stiffness = tangential_stiffness(system, touch->body),
+        .damping = damping,
+        .law = REAL_NAME(shape_friction_law)(system, touch->collider, touch->body),
+        .at = at,
+        .flags = flags,
+        .stretch = stretch,
+        .sliding = friction_along(relative, touch->normal),
+        .approach = vec3_dot(relative, touch->normal),
+    };
 }
 
 // The force along the surface; *dissipated: W, by the damper.
@@ -287,15 +288,34 @@ static vec3 friction_force(const struct shape_friction *it, double normal_force,
     return vec3_scale(-1, limited);
 }
 
-static vec3 force_of(const struct system *system, const struct shape_touch *touch,
-                     double *dissipated)
+// Of the damper along the normal, N, at a time, s, after the present one. A contact of N = psi' has
+// psi'' = 2 sqrt(2 k N / g0) where the barrier is soft; those of a node with several triangles
+// count as one.
+static double damper_force(const struct system *system, const struct shape_touch *touch,
+                           const struct shape_friction *it, double time)
+{
+    const struct barrier barrier = shape_barrier(system, touch->body);
+    const double depth = (double)barrier.depth, stiffness = (double)barrier.stiffness;
+    if (!(it->law.static_coefficient > 0) || integrator_is_implicit(system->settings.integrator))
+        return 0;
+    const double square = surface_normal_damping_square(
+        stiffness, system->surface_contact->shapes->least_mass[touch->body]);
+    const double inside = touch->of_node ? (double)barrier.reach - touch->distance
+                                         : sqrt(touch->normal_force * depth / (2 * stiffness));
+    return surface_damper_force(square, 4 * (inside - time * it->approach) / depth,
+                                touch->normal_force, it->approach);
+}
+
+static vec3 force_of(const struct system *system, const struct shape_touch *touch)
 {
     const vec3 normal = vec3_scale(touch->normal_force, touch->normal);
-    *dissipated = 0;
+    double dissipated;
     if (!has_friction(system, touch->collider))
         return normal;
-    const struct shape_friction friction = REAL_NAME(shape_friction_of)(system, touch);
-    return vec3_add(normal, friction_force(&friction, touch->normal_force, dissipated));
+    const struct shape_friction it = REAL_NAME(shape_friction_of)(system, touch);
+    const vec3 friction = friction_force(&it, touch->normal_force, &dissipated);
+    const double damper = damper_force(system, touch, &it, 0);
+    return vec3_add(vec3_scale(touch->normal_force + damper, touch->normal), friction);
 }
 
 vec3 REAL_NAME(shape_friction_force)(const struct system *system, const struct shape_touch *touch)
@@ -527,11 +547,10 @@ void REAL_NAME(shape_contact_find)(struct system *system, double time, bool at_s
 static void add_touch(struct system *system, const struct shape_touch *touch, void *unused)
 {
     struct state *s = system->state;
-    double dissipated;
     (void)unused;
     if (!exchange_owns(system, touch->node))
         return;
-    const vec3 force = force_of(system, touch, &dissipated);
+    const vec3 force = force_of(system, touch);
     s->fx[touch->node] += (real)force.x;
     s->fy[touch->node] += (real)force.y;
     s->fz[touch->node] += (real)force.z;
@@ -592,9 +611,18 @@ double REAL_NAME(shape_contact_energy)(struct system *system, double time,
 
 static void sum_power(struct system *system, const struct shape_touch *touch, void *context)
 {
-    double *sums = context;
-    double dissipated;
-    const vec3 force = force_of(system, touch, &dissipated);
+    double *sums = context, dissipated = 0;
+    vec3 force = vec3_scale(touch->normal_force, touch->normal);
+    if (has_friction(system, touch->collider)) {
+        const struct shape_friction it = REAL_NAME(shape_friction_of)(system, touch);
+        const double lead = surface_damper_lead(system);
+        force = vec3_add(force, friction_force(&it, touch->normal_force, &dissipated));
+        // Its force, which is c w, not c v, and its power, c w.v.
+        const double acts = damper_force(system, touch, &it, 2 * lead),
+                     takes = lead > 0 ? damper_force(system, touch, &it, lead) : acts;
+        force = vec3_add(force, vec3_scale(acts, touch->normal));
+        dissipated -= takes * it.approach;
+    }
     sums[0] += vec3_dot(force, touch->surface_velocity);
     sums[1] += integrator_is_implicit(system->settings.integrator) ? 0 : dissipated;
 }
@@ -850,9 +878,11 @@ double REAL_NAME(shape_contact_weights)(const struct system *system, size_t body
 double REAL_NAME(shape_contact_damping)(const struct system *system, size_t body)
 {
     const struct surface_contact *it = system->surface_contact;
-    return it && it->shapes && it->shapes->has_friction
-               ? it->shapes->springs[body] * damping_of(system, body)
-               : 0;
+    if (!it || !it->shapes || !it->shapes->has_friction)
+        return 0;
+    const double stiffness = stiffness_of(system, body), mass = it->shapes->least_mass[body];
+    return it->shapes->springs[body] * fmax(surface_tangential_damping(stiffness, mass),
+                                            surface_normal_damping(stiffness, mass));
 }
 
 // ---- Making
@@ -904,7 +934,8 @@ static bool count_parts(const struct system *system, double *most)
 // A contact of weight w and direction n has the tangent 4 k w w' n n' of its nodes, whose weights
 // add up to 1, so it is nowhere greater than blocks 4 k w_i n n' at them: of a sphere one for each
 // part at the node, of a plane one. In a corner of a room walls push along each axis, and springs
-// of friction of half that stiffness of the other two.
+// of friction of half that stiffness of the other two; dampers along normals are more than twice
+// those of friction.
 static void find_weights(const struct system *system)
 {
     struct shape_contact *shapes = system->surface_contact->shapes;

@@ -216,9 +216,9 @@ struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system,
                                                     size_t body);
 struct shape_friction REAL_NAME(shape_friction_of)(const struct system *system,
                                                    const struct shape_touch *touch);
-// Its force on the node, N; 0 without friction. And of that on a corner of a triangle the part that
-// is due to a sphere pressing on it with that force, N, by its number among those that touch
-// surfaces.
+// Its force along the surface on the node, N; 0 without friction. And of that on a corner of a
+// triangle the part that is due to a sphere pressing on it with that force, N, by its number among
+// those that touch surfaces.
 vec3 REAL_NAME(shape_friction_force)(const struct system *system, const struct shape_touch *touch);
 vec3 REAL_NAME(shape_corner_friction)(const struct system *system, size_t sphere, size_t node,
                                       double force);

@@ -81,7 +81,8 @@ void REAL_NAME(surface_contact_add)(struct system *system, const struct worker *
 // The energy of the barriers in the present state, J; the same on every worker.
 double REAL_NAME(surface_contact_energy)(struct system *system, const struct worker *worker);
 
-// The power that the dampers of friction take in the present state, W; the same on every worker.
+// The power that the dampers of contacts with friction take in the present state, W; the same on
+// every worker.
 double REAL_NAME(surface_contact_power)(struct system *system, const struct worker *worker);
 
 // The same of the evaluation of the forces that has just been made, which has found it.
@@ -218,7 +219,7 @@ struct shape_nearest REAL_NAME(shape_contact_nearest)(const struct system *syste
 double REAL_NAME(shape_contact_weights)(const struct system *system, size_t body);
 double REAL_NAME(shape_contact_damping)(const struct system *system, size_t body);
 
-// The power that their motion adds, and the dampers of their friction take, in the present
+// The power that their motion adds, and the dampers of contacts with friction take, in the present
 // evaluation of the forces, W; at a stage of an implicit step that is a part of
 // mesh_colliders_power.
 struct shape_powers {

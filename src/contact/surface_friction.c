@@ -63,7 +63,16 @@ struct surface_action {
     real dissipated;    // W, by the damper; what slides is measured by surface_friction_update
 };
 
-// No force where a frame has been lost within a step.
+// Of the first side along the normal, relative to the second one, m/s; below 0 if it approaches.
+static real approach_of(const struct friction_contact *it, const real weights[4])
+{
+    real approach = 0;
+    for (int i = 0; i < 4; i++)
+        approach += weights[i] * point_dot(it->velocity[i], it->normal);
+    return approach;
+}
+
+// Along the surface. No force where a frame has been lost within a step.
 static struct surface_action action_of(const struct friction_contact *it,
                                        const struct friction_record *record,
                                        const struct friction_law *law)
@@ -84,7 +93,30 @@ static struct surface_action action_of(const struct friction_contact *it,
     };
 }
 
-// The forces on the four nodes.
+// Along the normal: the force of the damper, N, at that depth in the barrier, m. Edges that are
+// nearly parallel have the part of it that their barrier has.
+static real damper_force(const struct friction_contact *it, const struct friction_law *law,
+                         real approach, double inside)
+{
+    const double weight = (double)it->weight;
+    return (real)surface_damper_force(weight * weight * law->normal_square, inside * law->curvature,
+                                      (double)it->normal_force, (double)approach);
+}
+
+// W, by both dampers; that along the normal has the force `damper`, with velocities of the time
+// `lead` before (surface_damper_lead).
+static double dissipated_by(const struct friction_contact *it, const struct friction_law *law,
+                            const struct surface_action *friction, real approach, real damper,
+                            double lead)
+{
+    if (lead > 0)
+        damper =
+            damper_force(it, law, approach,
+                         (double)(law->barrier.reach - it->distance) - lead * (double)approach);
+    return (double)(friction->dissipated - damper * approach);
+}
+
+// The forces of friction on the four nodes.
 static void node_forces(const struct friction_contact *it, const struct friction_record *record,
                         struct point force, struct point forces[4])
 {
@@ -109,10 +141,12 @@ static void node_forces(const struct friction_contact *it, const struct friction
 double REAL_NAME(surface_friction_damping)(const struct system *system, size_t body)
 {
     const struct surface_contact *it = system->surface_contact;
-    if (!it || !it->friction || !it->wanted[body] || !isfinite(it->friction->least_mass[body]))
+    if (!it || !it->friction || !it->wanted[body])
         return 0;
-    const double stiffness = SURFACE_FRICTION_STIFFNESS * system->state->surface_stiffness[body];
-    return 2 * SURFACE_FRICTION_DAMPING * sqrt(stiffness * it->friction->least_mass[body]);
+    const double stiffness = system->state->surface_stiffness[body],
+                 mass = it->friction->least_mass[body];
+    return fmax(surface_tangential_damping(stiffness, mass),
+                surface_normal_damping(stiffness, mass));
 }
 
 // ---- Records
@@ -157,6 +191,7 @@ static void add_forces(void *context, const struct touching_candidate *items, in
     struct friction_cursor *cursor = &it->cursor;
     const struct friction_pair *pair = cursor_find(cursor, it->blocks[0], it->blocks[1]);
     const struct friction_law law = law_between(system, it->blocks[0], it->blocks[1]);
+    const double lead = surface_damper_lead(system);
     const size_t end = pair->first + pair->count;
     for (int i = 0; i < count; i++) {
         const struct friction_record *records = cursor->list->records;
@@ -171,12 +206,19 @@ static void add_forces(void *context, const struct touching_candidate *items, in
             candidate_of_key(system->surface_contact, it->blocks[0], it->blocks[1], record->key);
         struct friction_contact contact;
         struct point forces[4];
+        real weights[4];
         read_contact(system, it->blocks, &candidate, &items[i], &law, &contact);
         if (!(record->key & RECORD_FRAMED))
             find_direction(&contact);
         const struct surface_action action = action_of(&contact, record, &law);
         node_forces(&contact, record, action.force, forces);
-        it->dissipated += (double)action.dissipated;
+        find_weights(&contact, contact.closest, weights);
+        const real approach = approach_of(&contact, weights),
+                   damper = damper_force(&contact, &law, approach,
+                                         (double)(law.barrier.reach - contact.distance));
+        it->dissipated += dissipated_by(&contact, &law, &action, approach, damper, lead);
+        for (int k = 0; k < 4; k++)
+            forces[k] = point_along(forces[k], damper * weights[k], contact.normal);
         for (int k = 0; k < 4; k++) {
             real(*on)[SURFACE_NODES] = it->on[candidate.side[k]];
             const int node = candidate.local[k];
@@ -222,9 +264,7 @@ static struct point first_stretch(const struct friction_contact *it,
 {
     real weights[4];
     find_weights(it, it->closest, weights);
-    real approach = 0;
-    for (int i = 0; i < 4; i++)
-        approach += weights[i] * point_dot(it->velocity[i], it->normal);
+    const real approach = approach_of(it, weights);
     if (!(approach < 0))
         return (struct point){0, 0, 0};
     const real time = (barrier->reach - it->distance) / -approach;
@@ -642,7 +682,14 @@ static double list_sum(const struct system *system, const struct friction_list *
             if (!present_contact(system, pair, record, &law, &contact))
                 continue;
             if (power) {
-                sum += (double)action_of(&contact, record, &law).dissipated;
+                real weights[4];
+                find_weights(&contact, contact.closest, weights);
+                const struct surface_action friction = action_of(&contact, record, &law);
+                const real approach = approach_of(&contact, weights),
+                           damper = damper_force(&contact, &law, approach,
+                                                 (double)(law.barrier.reach - contact.distance));
+                sum += dissipated_by(&contact, &law, &friction, approach, damper,
+                                     surface_damper_lead(system));
                 continue;
             }
             const struct point stretch = stretch_of(&contact, record);

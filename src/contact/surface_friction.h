@@ -15,10 +15,6 @@
 #include "scene/scene.h"
 #include "springs/tangent.h"
 
-// The stiffness of the tangential spring over that of the barrier, of which the normal stiffness is
-// at most 4; and its damper over the critical one of the lightest node on that spring.
-static const double SURFACE_FRICTION_STIFFNESS = 2, SURFACE_FRICTION_DAMPING = 0.025;
-
 // Flags of a record, beside the key of its candidate (touching_key).
 enum {
     RECORD_KEY = (1 << 18) - 1,
@@ -115,7 +111,7 @@ struct friction_forces {
 bool REAL_NAME(surface_friction_forces)(struct friction_forces *found, uint32_t a, uint32_t b,
                                         real (*on_a)[SURFACE_NODES], real (*on_b)[SURFACE_NODES]);
 
-// An upper bound of the dampers of a contact with a body, N s/m.
+// An upper bound of the dampers of a contact with a body along any direction, N s/m.
 double REAL_NAME(surface_friction_damping)(const struct system *system, size_t body);
 
 // At the end of a step or substep: changes the memory, and counts the heat.

@@ -13,6 +13,8 @@
 struct friction_law {
     struct barrier barrier;
     double stiffness, damping; // N/m, N s/m
+    double normal_square;      // of the damper along the normal at most; of implicit ones none
+    double curvature;          // 1/m: of the barrier over its stiffness, at a depth of 1 m
     double static_coefficient, kinetic_coefficient;
 };
 
@@ -23,7 +25,8 @@ struct friction_contact {
     struct point at[4], velocity[4];
     struct point normal; // unit, from the second side to the first
     real distance, normal_force;
-    real closest[2]; // parts, as in struct touching_candidate
+    real weight;     // of the force, as in struct touching_candidate
+    real closest[2]; // parts, likewise
 
     struct point from;        // the origin of the second side to that of the first
     struct point bases[2];    // axes of the frame
@@ -111,6 +114,7 @@ static inline void find_framed_contact(struct friction_contact *it,
 {
     it->distance = real_sqrt(touching->square);
     it->normal = point_scale(1 / it->distance, touching->apart);
+    it->weight = touching->weight;
     it->normal_force = touching->weight * barrier_force(barrier, it->distance);
     it->closest[0] = touching->parts[0];
     it->closest[1] = touching->parts[1];
@@ -255,8 +259,10 @@ static inline struct friction_law law_between(const struct system *system, uint3
         .kinetic_coefficient = rule->kinetic_coefficient,
     };
     law.stiffness = SURFACE_FRICTION_STIFFNESS * (double)law.barrier.stiffness;
-    if (isfinite(mass))
-        law.damping = 2 * SURFACE_FRICTION_DAMPING * sqrt(law.stiffness * mass);
+    law.damping = surface_tangential_damping((double)law.barrier.stiffness, mass);
+    if (!integrator_is_implicit(system->settings.integrator))
+        law.normal_square = surface_normal_damping_square((double)law.barrier.stiffness, mass);
+    law.curvature = 4 / (double)law.barrier.depth;
     return law;
 }
 

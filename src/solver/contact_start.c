@@ -51,21 +51,36 @@ void contact_check_stiffness(const taut_solver *solver, const taut_scene *scene,
                0.8 * most);
 }
 
-// contact.stiffness: auto. Of the largest eigenvalue without contact, contact adds three times as
-// much, which halves the critical step; 2.3 times where the dampers of friction, at most a twelfth
-// of the critical damping, take their part. With a given dt no more than it allows, if it allows
-// any.
+static bool has_friction(const taut_scene *scene)
+{
+    bool found = scene_has_surface_friction(scene);
+    for (size_t c = 0; c < scene->collider_count; c++)
+        found |=
+            scene->colliders[c].response == RESPONSE_CONTACT && scene->colliders[c].coulomb.present;
+    return found;
+}
+
+// contact.stiffness: auto. Of the largest eigenvalue of the springs, w^2, contact adds r times as
+// much. Without friction r = 3 halves the critical step, 2 / w. With friction contacts have dampers
+// (friction.h): those of weight 16, which add 128 k to K, add 32 of 2 zeta sqrt(k m) to C, that is
+// 4 sqrt(2 r) zeta w m. Steps of h^2 K + 2 h C < 4 M are stable, so that h = 1 / w needs
+//
+//   1 + r + 8 sqrt(2 r) zeta < 4, r < 1.57 for zeta = 0.1
+//
+static double contact_over_springs(const taut_scene *scene)
+{
+    return has_friction(scene) ? 1.55 : 3;
+}
+
+// With a given dt no more than it allows, if it allows any: of h^2 (w^2 + k) < 4 so much that the
+// dampers have room.
 static double explicit_contact(const taut_solver *solver, const taut_scene *scene, double own)
 {
     const double limit = integrator_limit(solver->integrator), least = 0.2 * own;
-    bool friction = scene_has_surface_friction(scene);
-    for (size_t c = 0; c < scene->collider_count; c++)
-        friction |=
-            scene->colliders[c].response == RESPONSE_CONTACT && scene->colliders[c].coulomb.present;
-    const double most = (friction ? 2.3 : 3) * own;
+    const double most = contact_over_springs(scene) * own, part = has_friction(scene) ? 0.55 : 0.8;
     if (scene->simulation.dt_auto || !(limit > 0))
         return most;
-    return fmin(most, fmax(least, 0.8 * limit * limit / (solver->dt * solver->dt) - own));
+    return fmin(most, fmax(least, part * limit * limit / (solver->dt * solver->dt) - own));
 }
 
 // Implicit integrators have no critical step to keep. A contact of weight 1 at the lightest node
@@ -89,7 +104,7 @@ static double xpbd_contact(const taut_solver *solver, const taut_scene *scene,
     const double limit = integrator_limit(INTEGRATOR_SYMPLECTIC_EULER);
     const double own = others > 0 ? limit * limit / (others * others) : 0;
     if (scene->simulation.dt_auto)
-        return 3 * own;
+        return contact_over_springs(scene) * own;
     return fmax(0.2 * limit * limit / (step * step) - own, 0.2 * own);
 }
 
