@@ -154,16 +154,13 @@ static struct contact_nodes nodes_of_code(const struct team_work *team,
     return nodes;
 }
 
-static struct closest closest_of(const struct contact_nodes *nodes, int group, bool bare,
-                                 real *parallel)
+static struct closest closest_of(const struct contact_nodes *nodes, int group, real *parallel)
 {
     const struct point *p = nodes->at;
     *parallel = 1;
     if (group < 2)
         return closest_on_triangle(p[0], p[1], p[2], p[3]);
-    const struct closest found = closest_on_edges(p[0], p[1], p[2], p[3], bare, parallel);
-    *parallel = bare ? 1 : *parallel;
-    return found;
+    return closest_on_edges(p[0], p[1], p[2], p[3], false, parallel);
 }
 
 // The square of the distance of a candidate, by one candidate at a time.
@@ -173,7 +170,7 @@ static double square_of(const struct team_work *team, const struct pair_candidat
     block_reals *none[2] = {NULL, NULL};
     const struct contact_nodes nodes = nodes_of_code(team, pair, group, code, none);
     real parallel;
-    return (double)closest_of(&nodes, group, false, &parallel).square;
+    return (double)closest_of(&nodes, group, &parallel).square;
 }
 
 // Where a kernel hands out those that touch: by then their forces, found again one candidate at a
@@ -196,6 +193,45 @@ static void check_equal_forces(const struct handed_out *it)
                 assert_true((*it->found[block])[axis][node] == (*it->wanted[block])[axis][node]);
 }
 
+// One candidate at a time: its forces, which are added, what kernels hand out of it, and the square
+// of its least distance, m2. Returns whether it touches.
+static bool add_candidate(const struct contact_nodes *nodes, int group, bool bare,
+                          const struct barrier *barrier, struct touching_candidate *contact,
+                          real *least)
+{
+    if (bare && group == 2) {
+        const struct edge_contacts contacts = find_edge_contacts(nodes->at);
+        const struct edges_together one = edges_in_one(&contacts, barrier);
+        *contact = (struct touching_candidate){
+            0, {one.parts[0], one.parts[1]}, one.apart, one.square, one.weight, one.energy};
+        *least = contacts.least;
+        return add_edges_force(nodes, &contacts, barrier);
+    }
+    real parallel, slope = 0, weight = 1;
+    const struct closest closest = closest_of(nodes, group, &parallel);
+    if (parallel < EDGES_PARALLEL)
+        weight = edges_weight(parallel, &slope);
+    *least = closest.square;
+    *contact = (struct touching_candidate){
+        0,
+        {group < 2 ? -closest.weights[2] : closest.weights[1], -closest.weights[3]},
+        closest.apart,
+        closest.square,
+        weight,
+        weight};
+    if (!(closest.square < barrier->reach * barrier->reach) || closest.square == 0)
+        return false;
+    const real distance = real_sqrt(closest.square);
+    const real scale = weight * barrier_force(barrier, distance) / distance;
+    const struct point force = {scale * closest.apart.x, scale * closest.apart.y,
+                                scale * closest.apart.z};
+    for (int i = 0; i < 4; i++)
+        add_force(nodes, i, closest.weights[i], force);
+    if (slope > 0)
+        add_turning_force(nodes, -barrier_energy(barrier, distance) * slope);
+    return true;
+}
+
 static void check_handed_out(void *context, const struct touching_candidate *items, int count)
 {
     struct handed_out *it = context;
@@ -203,18 +239,16 @@ static void check_handed_out(void *context, const struct touching_candidate *ite
         const int group = (int)(items[i].key >> 16);
         const struct contact_nodes nodes =
             nodes_of_code(it->team, it->pair, group, (uint16_t)items[i].key, it->wanted);
-        real parallel, slope, weight = 1;
-        const struct closest closest = closest_of(&nodes, group, it->bare, &parallel);
-        if (parallel < EDGES_PARALLEL)
-            weight = edges_weight(parallel, &slope);
         assert_true(items[i].key >= it->next_key);
         it->next_key = items[i].key + 1;
-        assert_true(add_barrier_force(&nodes, &closest, parallel, it->barrier));
-        assert_true(items[i].parts[0] == (group < 2 ? -closest.weights[2] : closest.weights[1]));
-        assert_true(items[i].parts[1] == -closest.weights[3]);
-        assert_true(items[i].apart.x == closest.apart.x && items[i].apart.y == closest.apart.y &&
-                    items[i].apart.z == closest.apart.z);
-        assert_true(items[i].square == closest.square && items[i].weight == weight);
+        struct touching_candidate wanted;
+        real square;
+        assert_true(add_candidate(&nodes, group, it->bare, it->barrier, &wanted, &square));
+        assert_true(items[i].parts[0] == wanted.parts[0] && items[i].parts[1] == wanted.parts[1]);
+        assert_true(items[i].apart.x == wanted.apart.x && items[i].apart.y == wanted.apart.y &&
+                    items[i].apart.z == wanted.apart.z);
+        assert_true(items[i].square == wanted.square && items[i].weight == wanted.weight);
+        assert_true(items[i].energy == wanted.energy);
     }
     check_equal_forces(it);
     (*it->found[0])[0][0] += 1; // a force such as that of friction
@@ -260,10 +294,11 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
         for (int k = 0; k < pair->counts[group]; k++, i++) {
             const struct contact_nodes nodes =
                 nodes_of_code(team, pair, group, listed->codes[i], on);
-            real parallel;
-            const struct closest closest = closest_of(&nodes, group, listed->bare, &parallel);
-            least = closest.square < least ? closest.square : least;
-            touching += add_barrier_force(&nodes, &closest, parallel, &barrier);
+            struct touching_candidate contact;
+            real square_of_it;
+            touching +=
+                add_candidate(&nodes, group, listed->bare, &barrier, &contact, &square_of_it);
+            least = square_of_it < least ? square_of_it : least;
         }
     real least_found;
     uint32_t pushed, nodes = 0;

@@ -175,6 +175,37 @@ static void test_penalty_of_colliders(void **state)
     }
 }
 
+// Ropes side by side, parallel and turned by up to the angle from which on only their closest
+// points count, with nodes beside each other and between those of the other rope.
+static void test_contact_of_ropes_side_by_side(void **state)
+{
+    (void)state;
+    static const double moved[] = {0, 1e-5, 1e-4, 3e-4, 6e-4}, offsets[] = {0, 0.001, 0.021};
+    for (int i = 0; i < 15; i++) {
+        taut_solver *solver = solver_of(
+            "precision: double\nsimulation: {integrator: symplectic_euler, dt: 1e-9, steps: 1}\n"
+            "contact: {thickness: 0.004, stiffness: 1e4}\n"
+            "bodies:\n- {name: a, type: rope, from: [0, 0, 0], to: [0.2, 0, 0], nodes: 5,\n"
+            "   mass: 0.1, stiffness: 0}\n"
+            "- {name: b, type: rope, from: [" NUM ", 0.0045, 0.001], to: [" NUM
+            ", 0.0045, 0.001],\n   nodes: 5, mass: 0.1, stiffness: 0}\n",
+            offsets[i % 3], 0.2 + offsets[i % 3]);
+        displace(solver, vec3_make(1e-4, moved[i / 3], moved[i / 3]), 7);
+        assert_true(energy_of(solver).contact > 0);
+        vec3 expected[10];
+        double greatest = 0;
+        for (uint64_t node = 0; node < 10; node++) {
+            expected[node] = minus_gradient(solver, node, 1e-7);
+            greatest = fmax(greatest, vec3_length(expected[node]));
+        }
+        advance(solver, 1); // from rest
+        for (uint64_t node = 0; node < 10; node++)
+            assert_vector_near(vec3_scale(0.02 / 1e-9, velocity_of(solver, node)), expected[node],
+                               1e-5 * greatest);
+        taut_solver_destroy(solver);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_gas_in_a_ring),
         cmocka_unit_test(test_gas_that_is_pumped),
         cmocka_unit_test(test_penalty_of_colliders),
+        cmocka_unit_test(test_contact_of_ropes_side_by_side),
     };
     return cmocka_run_group_tests_name("gradients", tests, NULL, NULL);
 }

@@ -546,6 +546,34 @@ static void test_heat_of_implicit_steps(void **state)
     }
 }
 
+// Ropes that meet side by side and slide along each other: the heat, and nothing without friction.
+static void test_heat_of_ropes_side_by_side(void **state)
+{
+    (void)state;
+    static const double offsets[] = {0, 0.013, 0.025};
+    for (int i = 0; i < 6; i++) {
+        const double offset = offsets[i / 2];
+        double heat = 0;
+        taut_solver *solver = solver_of(
+            HEADER("velocity_verlet",
+                   "1e-5") "contact: {thickness: 0.01, stiffness: 1e6, friction_coefficient: %s}\n"
+                           "bodies:\n- {name: a, type: rope, from: [0,0,0], to: [1,0,0], nodes: "
+                           "21, mass: 5,\n"
+                           "   stiffness: 1e5, velocity: [0,1,0]}\n"
+                           "- {name: b, type: rope, from: [" NUM ",0.0155,0.003], to: [" NUM
+                           ",0.0155,0.003],\n"
+                           "   nodes: 21, mass: 5, stiffness: 1e5, velocity: [0.7,-1,0.3]}\n",
+            i % 2 == 0 ? "0" : "0.3", offset, 1 + offset);
+        const double residual = residual_at(solver, 0.02, &heat);
+        if (i % 2 == 0) {
+            assert_true(residual < 1e-4); // of 6.45 J
+        } else {
+            assert_true(heat > 0.4);
+            assert_true(residual < 0.01 * heat);
+        }
+    }
+}
+
 // ---- Mesh colliders
 
 // A patch that slides over a mesh of triangles 0.8 mm wide and 400 mm long: of those that carry a
@@ -787,6 +815,7 @@ int main(void)
         cmocka_unit_test(test_heat_is_what_the_energy_loses),
         cmocka_unit_test(test_heat_of_edges_that_turn),
         cmocka_unit_test(test_heat_of_implicit_steps),
+        cmocka_unit_test(test_heat_of_ropes_side_by_side),
         cmocka_unit_test(test_slides_over_slivers),
         cmocka_unit_test(test_a_mesh_collider_carries),
         cmocka_unit_test(test_a_stack_holds),

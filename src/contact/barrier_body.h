@@ -5,8 +5,8 @@
 // Lanes are candidates. The operations are those of distance.h and barrier.h, and forces are added
 // to nodes candidate by candidate in the order of the list, so that the bits do not depend on the
 // number of lanes. Sums are records, so that a node takes one addition. Edges without triangles
-// need more cases: barrier.h computes them one by one. Those that touch are handed out where they
-// are wanted.
+// have more contacts: barrier.h computes them one by one. Those that touch are handed out where
+// they are wanted.
 //
 // Candidates that touch are in no order that a processor could predict. So points are looked up for
 // several registers, closest points found without branches, and those that touch packed; full
@@ -440,6 +440,7 @@ static inline void hand_out_one(struct barrier_work *work, const struct batch *b
                         0 - forces->weights[3][at]},
                        {batch->apart[0][at], batch->apart[1][at], batch->apart[2][at]},
                        batch->square[at],
+                       weight,
                        weight});
 }
 
@@ -615,17 +616,17 @@ static real push_two_edges(struct barrier_work *work, const int nodes[4], uint32
         contact.forces[i] = work->sums[i / 2]->on;
         contact.local[i] = nodes[i];
     }
-    real parallel;
-    const struct closest closest = closest_on_edges(contact.at[0], contact.at[1], contact.at[2],
-                                                    contact.at[3], true, &parallel);
-    const bool touches = add_barrier_force(&contact, &closest, 1, work->barrier);
+    const struct edge_contacts contacts = find_edge_contacts(contact.at);
+    const bool touches = add_edges_force(&contact, &contacts, work->barrier);
     work->touches |= touches;
-    if (touches && pair->touching)
-        hand_out(
-            work,
-            (struct touching_candidate){
-                key, {closest.weights[1], -closest.weights[3]}, closest.apart, closest.square, 1});
-    return closest.square;
+    if (!touches || !pair->touching)
+        return contacts.least;
+    const struct edges_together it = edges_in_one(&contacts, work->barrier);
+    if (it.energy > 0)
+        hand_out(work,
+                 (struct touching_candidate){
+                     key, {it.parts[0], it.parts[1]}, it.apart, it.square, it.weight, it.energy});
+    return contacts.least;
 }
 
 static void push_edges(struct barrier_work *work, struct batch *batch, const uint16_t *first,

@@ -52,6 +52,7 @@ struct touching_candidate {
     struct point apart; // m, from the second point to the first
     real square;        // m2, of that
     real weight;        // of the force; below 1 for edges that are nearly parallel
+    real energy;        // weight of the energy, the same but of edges side by side (barrier.h)
 };
 
 // Where a kernel puts them: it empties the array with `take` when it is full, and at the end. At

@@ -70,7 +70,7 @@ static vec3 friction_on_first(const struct listing *it, const struct candidate *
                               const struct touching_candidate *touching,
                               const struct friction_record *record)
 {
-    struct friction_contact contact = {.edges = candidate->edges};
+    struct friction_contact contact = {.edges = candidate->edges, .bare = candidate->bare};
     find_nodes(it->system->surface_contact, it->blocks, candidate, contact.nodes);
     for (int i = 0; i < 4; i++)
         contact.at[i] = block_point(*it->x[candidate->side[i]], candidate->local[i]);

@@ -794,7 +794,7 @@ static void sum_energies(void *context, const struct touching_candidate *items, 
 {
     struct contact_sums *sums = context;
     for (int i = 0; i < count; i++)
-        sums->energy += (double)items[i].weight *
+        sums->energy += (double)items[i].energy *
                         (double)barrier_energy(sums->barrier, real_sqrt(items[i].square));
     sums->touching += (uint64_t)count;
 }

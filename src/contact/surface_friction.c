@@ -174,6 +174,7 @@ static void read_contact(const struct system *system, const uint32_t blocks[2],
 {
     const struct surface_contact *it = system->surface_contact;
     contact->edges = candidate->edges;
+    contact->bare = candidate->bare;
     find_nodes(it, blocks, candidate, contact->nodes);
     for (int i = 0; i < 4; i++)
         contact->at[i] = block_point(it->now[blocks[candidate->side[i]]], candidate->local[i]);

@@ -51,7 +51,8 @@ struct friction_list {
 struct surface_assumption {
     uint32_t key; // without flags
     uint8_t status, rows;
-    size_t row; // in the list, that of the barrier; those of friction follow
+    uint8_t barriers; // how many rows of the barrier there are
+    size_t row;       // the first of them in the list; those of friction follow
     real limit, turns, normal_force;
     struct point along;                   // t, not reduced to the present tangent plane
     struct point axes[2];                 // directions of the rows

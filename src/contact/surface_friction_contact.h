@@ -3,6 +3,7 @@
 #ifndef TAUT_CONTACT_SURFACE_FRICTION_CONTACT_H
 #define TAUT_CONTACT_SURFACE_FRICTION_CONTACT_H
 
+#include "contact/barrier.h"
 #include "contact/friction.h"
 #include "contact/surface_lists.h"
 #include "state/reading.h"
@@ -20,6 +21,7 @@ struct friction_law {
 
 struct friction_contact {
     bool edges;
+    bool bare;  // edges without triangles
     bool rigid; // the second side is of a mesh collider
     uint32_t nodes[4];
     struct point at[4], velocity[4];
@@ -82,14 +84,16 @@ static inline void find_frame(struct friction_contact *it)
 }
 
 // Contacts of edges without a frame: of those of which one end is near the other edge, friction
-// along that edge; of edges side by side, along both.
+// along that edge; of edges side by side, along both, and so of all contacts of nearly parallel
+// edges without triangles, which are several in one (barrier.h).
 static inline void find_direction(struct friction_contact *it)
 {
     real lengths[2], sum = 0;
     for (int i = 0; i < 2; i++) {
         lengths[i] = real_sqrt(point_dot(it->bases[i], it->bases[i]));
         const bool inside = it->closest[i] > 0 && it->closest[i] < 1;
-        it->shares[i] = it->edges && inside && lengths[i] > 0 ? 1 : 0;
+        const bool beside = it->bare && it->sine < EDGES_PARALLEL;
+        it->shares[i] = it->edges && (inside || beside) && lengths[i] > 0 ? 1 : 0;
         sum += it->shares[i];
     }
     it->along = (struct point){0, 0, 0};
@@ -318,6 +322,19 @@ static inline void find_velocities(const struct state *s, struct friction_contac
     }
 }
 
+// Two edges without triangles as one contact; of weight 0 where they do not touch.
+static inline struct touching_candidate touching_edges(const struct edge_contacts *contacts,
+                                                       const struct barrier *barrier, uint32_t key)
+{
+    const struct edges_together it = edges_in_one(contacts, barrier);
+    return (struct touching_candidate){.key = key,
+                                       .parts = {it.parts[0], it.parts[1]},
+                                       .apart = it.apart,
+                                       .square = it.square,
+                                       .weight = it.weight,
+                                       .energy = it.energy};
+}
+
 // A record in the present state; false if it does not touch any more.
 static inline bool present_contact(const struct system *system, const struct friction_pair *pair,
                                    const struct friction_record *record,
@@ -327,20 +344,30 @@ static inline bool present_contact(const struct system *system, const struct fri
     const struct candidate candidate = candidate_of_key(it, pair->a, pair->b, record->key);
     const real reach = law->barrier.reach;
     contact->edges = candidate.edges;
+    contact->bare = candidate.bare;
     find_nodes(it, (const uint32_t[2]){pair->a, pair->b}, &candidate, contact->nodes);
     for (int i = 0; i < 4; i++)
         contact->at[i] = state_point(system->state, contact->nodes[i]);
     contact->rigid = contact->nodes[3] >= system->topology->node_count;
-    real parallel, slope;
-    const struct closest closest = closest_of(&candidate, contact->at, &parallel);
-    if (!(closest.square < reach * reach) || closest.square == 0)
-        return false;
-    const struct touching_candidate touching = {
-        .parts = {candidate.edges ? closest.weights[1] : -closest.weights[2], -closest.weights[3]},
-        .apart = closest.apart,
-        .square = closest.square,
-        .weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1,
-    };
+    struct touching_candidate touching;
+    if (candidate.bare) {
+        const struct edge_contacts contacts = find_edge_contacts(contact->at);
+        touching = touching_edges(&contacts, &law->barrier, 0);
+        if (!(touching.weight > 0))
+            return false;
+    } else {
+        real parallel, slope;
+        const struct closest closest = closest_of(&candidate, contact->at, &parallel);
+        if (!(closest.square < reach * reach) || closest.square == 0)
+            return false;
+        touching = (struct touching_candidate){
+            .parts = {candidate.edges ? closest.weights[1] : -closest.weights[2],
+                      -closest.weights[3]},
+            .apart = closest.apart,
+            .square = closest.square,
+            .weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1,
+        };
+    }
     find_velocities(system->state, contact);
     find_contact(contact, &touching, &law->barrier);
     return true;

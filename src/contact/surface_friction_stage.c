@@ -134,17 +134,17 @@ static const struct friction_record *memory_of(struct stage_friction *it, uint32
                : NULL;
 }
 
-int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, bool edges,
+int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, const struct candidate *found,
                                   const uint32_t nodes[4], const struct point now[4],
                                   const struct touching_candidate *touching, size_t row,
-                                  struct surface_row rows[2])
+                                  int barriers, struct surface_row rows[2])
 {
     const struct system *system = friction->system;
     const struct friction_law law = law_between(system, friction->blocks[0], friction->blocks[1]);
     const struct friction_record *memory = memory_of(friction, touching->key);
     const struct surface_assumption *old = old_assumption(friction, touching->key);
     struct assumed_list *made = friction->made;
-    struct friction_contact contact = {.edges = edges};
+    struct friction_contact contact = {.edges = found->edges, .bare = found->bare};
     struct surface_trial trial;
     memcpy(contact.nodes, nodes, sizeof contact.nodes);
     memcpy(contact.at, now, sizeof contact.at);
@@ -165,6 +165,7 @@ int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, bool edges,
         *it = (struct surface_assumption){.status = FRICTION_UNKNOWN, .normal_force = -1};
     it->key = touching->key;
     it->row = row;
+    it->barriers = (uint8_t)barriers;
     it->stiffness = trial.stiffness;
     it->damping = trial.damping;
     if (trial.record.key & RECORD_FRAMED) {
@@ -303,16 +304,17 @@ static void revise_list(struct system *system, size_t index, real g, double appl
         memory.record_end = records ? records->first + records->count : 0;
         for (size_t i = pair->first; i < pair->first + pair->count; i++) {
             struct surface_assumption *item = &list->items[i];
-            const struct surface_row *normal = &rows[item->row];
-            const real normal_force =
-                normal->force - normal->stiffness * g * along_row(system, normal, d);
+            const struct surface_row *row = &rows[item->row];
+            real normal_force = 0;
+            for (int n = 0; n < item->barriers; n++, row++)
+                normal_force += row->force - row->stiffness * g * along_row(system, row, d);
             friction_count_normal(sums, (double)normal_force);
             const real acts = normal_force > 0 ? normal_force : 0;
             const real limit = acts * coefficient_of(&law, memory_of(&memory, item->key));
             struct point force = {0, 0, 0}, before = {0, 0, 0}, now = {0, 0, 0};
             for (int k = 0; k < item->rows; k++) {
                 const real trial = item->trial[k] + (g * item->stiffness + item->damping) *
-                                                        along_row(system, normal + 1 + k, d);
+                                                        along_row(system, row + k, d);
                 const real share = item->status == FRICTION_ASSUMED_STICKS             ? 1
                                    : item->status == FRICTION_ASSUMED_SLIDES && k == 1 ? item->turns
                                                                                        : 0;

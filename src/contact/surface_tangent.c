@@ -19,6 +19,7 @@
 
 #include "base/memory.h"
 #include "contact/shape_contact.h"
+#include "contact/surface_friction_contact.h"
 #include "contact/tangent.h"
 #include "state/reading.h"
 
@@ -357,16 +358,67 @@ static bool add_turning_rows(struct row_list *list, const uint32_t nodes[4],
     const struct point u = {along_d * d.x, along_d * d.y, along_d * d.z};
     const struct point first = across(u), second = point_cross(u, first);
     const real turns[4] = {-along_d, along_d, along_e, -along_e};
+    const real stiffness = energy > 0 ? 2 * energy * slope : 0;
     const struct surface_row rows[4] = {
         row_of(nodes, (const real[4]){-1, 1, 0, 0}, on_d, 1, 0),
         row_of(nodes, (const real[4]){0, 0, -1, 1}, on_e, 1, 0),
-        row_of(nodes, turns, first, 0, 2 * energy * slope),
-        row_of(nodes, turns, second, 0, 2 * energy * slope),
+        row_of(nodes, turns, first, 0, stiffness),
+        row_of(nodes, turns, second, 0, stiffness),
     };
     for (int i = 0; i < 4; i++)
         if (!REAL_NAME(surface_row_add)(list, &rows[i]))
             return false;
     return true;
+}
+
+// The rows of the friction of a contact, of whose barrier the last `barriers` rows are. False
+// without memory.
+static bool add_friction_rows(struct row_list *list, const struct candidate *found,
+                              const uint32_t nodes[4], const struct point now[4],
+                              struct stage_friction *friction,
+                              const struct touching_candidate *touching, int barriers)
+{
+    struct surface_row rubs[2];
+    const int count = REAL_NAME(surface_stage_rows)(friction, found, nodes, now, touching,
+                                                    list->count - (size_t)barriers, barriers, rubs);
+    for (int i = 0; i < count; i++)
+        if (!REAL_NAME(surface_row_add)(list, &rubs[i]))
+            return false;
+    return !friction->failed;
+}
+
+// Edges without triangles that are nearly parallel: the contacts of barrier.h. How the ends' part
+// of their energy turns them is left out where that would not be definite.
+static bool add_edges(struct row_list *list, const struct candidate *found, const uint32_t nodes[4],
+                      const struct point now[4], const struct edge_contacts *contacts,
+                      const struct barrier *barrier, struct stage_friction *friction, uint32_t key)
+{
+    int count = 0;
+    for (int i = 0; i < contacts->count; i++) {
+        const struct closest *closest = &contacts->closest[i];
+        const real weight = contacts->weights[i];
+        if (!(weight > 0) || !edges_touch(closest, barrier))
+            continue;
+        const real distance = real_sqrt(closest->square), scale = 1 / distance;
+        const struct point apart = closest->apart;
+        const struct surface_row row =
+            row_of(nodes, closest->weights,
+                   (struct point){scale * apart.x, scale * apart.y, scale * apart.z},
+                   weight * barrier_force(barrier, distance),
+                   weight * barrier_curvature(barrier, distance));
+        if (!REAL_NAME(surface_row_add)(list, &row))
+            return false;
+        count++;
+    }
+    if (friction && count > 0) {
+        const struct touching_candidate touching = touching_edges(contacts, barrier, key);
+        if (touching.weight > 0 &&
+            !add_friction_rows(list, found, nodes, now, friction, &touching, count))
+            return false;
+    }
+    return count == 0 || contacts->slope == 0 ||
+           add_turning_rows(list, nodes, now, edges_beyond_ends(contacts, barrier),
+                            contacts->slope);
 }
 
 // `friction`: of the pair, NULL: none; `key`: of the candidate.
@@ -377,10 +429,15 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
 {
     real parallel, slope = 0;
     const struct closest closest = closest_of(found, now, &parallel);
-    if (closest.square == 0 ||
-        (!start.positions && !(closest.square < barrier->reach * barrier->reach)))
+    const struct edge_contacts contacts =
+        found->bare ? find_edge_contacts(now) : (struct edge_contacts){.count = 0};
+    const bool together = contacts.count > 1;
+    const real square = together ? contacts.least : closest.square;
+    if (square == 0 || (!start.positions && !(square < barrier->reach * barrier->reach)))
         return true;
     const struct separation it = separation_of(found, &closest, start, now);
+    if (together && it.distance == real_sqrt(closest.square)) // none has passed
+        return add_edges(list, found, nodes, now, &contacts, barrier, friction, key);
     if (!(it.distance < barrier->reach))
         return true;
     const real weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1;
@@ -398,13 +455,7 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
             .square = closest.square,
             .weight = weight,
         };
-        struct surface_row rubs[2];
-        const int count = REAL_NAME(surface_stage_rows)(friction, found->edges, nodes, now,
-                                                        &touching, list->count - 1, rubs);
-        for (int i = 0; i < count; i++)
-            if (!REAL_NAME(surface_row_add)(list, &rubs[i]))
-                return false;
-        if (friction->failed)
+        if (!add_friction_rows(list, found, nodes, now, friction, &touching, 1))
             return false;
     }
     return slope == 0 ||

@@ -102,11 +102,11 @@ void REAL_NAME(surface_stage_begin)(struct stage_friction *friction, const struc
 // Pairs in their order; false: the two bodies have no friction.
 bool REAL_NAME(surface_stage_pair)(struct stage_friction *friction, uint32_t a, uint32_t b);
 // Candidates of a pair in the order of their keys: the rows of their friction; `row`: the number of
-// that of the barrier in the list. Returns how many there are.
-int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, bool edges,
+// the first of the `barriers` rows of the barrier in the list. Returns how many there are.
+int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, const struct candidate *found,
                                   const uint32_t nodes[4], const struct point now[4],
                                   const struct touching_candidate *touching, size_t row,
-                                  struct surface_row rows[2]);
+                                  int barriers, struct surface_row rows[2]);
 void REAL_NAME(surface_stage_end)(const struct stage_friction *friction, size_t list);
 
 // a' d of a row and a solution d.
