@@ -3,6 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os.h"
 
 static char nodes_path[4096], springs_path[4096];
 
@@ -273,6 +277,90 @@ static void test_many_faults_are_cut_off(void **state)
     fixture_reset(&fixture);
 }
 
+// Tables are read in chunks of 64 KiB: rows that lie across their ends, one that is longer than a
+// chunk, and one that only line ends follow for longer than that.
+enum { ROWS = 20000, BLANKS = 70000 };
+
+static char *make_large_table(size_t *length)
+{
+    const size_t size = 64 * (size_t)ROWS + 2 * (size_t)BLANKS;
+    char *text = malloc(size);
+    assert_non_null(text);
+    size_t filled = (size_t)snprintf(text, size, "x,y,z,mass\n");
+    for (int i = 0; i < ROWS; i++) {
+        filled += (size_t)snprintf(text + filled, size - filled, "%d,%d.25,", i, i);
+        memset(text + filled, ' ', BLANKS);
+        filled += i == ROWS / 2 ? BLANKS : 0;
+        filled += (size_t)snprintf(text + filled, size - filled, "-%d,1\n", i);
+    }
+    memset(text + filled, '\n', BLANKS);
+    text[filled + BLANKS] = '\0';
+    *length = filled + BLANKS;
+    return text;
+}
+
+static void check_large_table(struct fixture *fixture)
+{
+    const struct body *body = fixture_build(fixture);
+    assert_int_equal(body->node_count, ROWS);
+    for (int i = 0; i < ROWS; i++)
+        assert_position(body, (uint64_t)i, i, i + 0.25, -i);
+    fixture_reset(fixture);
+}
+
+static void test_a_table_of_many_chunks(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    size_t length;
+    char *text = make_large_table(&length);
+    add_files(&fixture, text, SPRINGS);
+    check_large_table(&fixture);
+
+    char *last = strstr(text, "-19999");
+    assert_non_null(last);
+    last[0] = '?';
+    add_files(&fixture, text, "a,b,stiffness\n0,1,10\n1,2,20\n1,0,30\n");
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
+    assert_int_equal(fixture.diagnostics.error_count, 2);
+    assert_int_equal(fixture.diagnostics.items[0].at.line, ROWS + 1);
+    assert_int_equal(fixture.diagnostics.items[0].at.column, 16);
+    assert_int_equal(fixture.diagnostics.items[1].at.line, 4);
+    fixture_reset(&fixture);
+    free(text);
+}
+
+// Of a pipe there is no second reading.
+static void test_a_table_from_a_pipe(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    size_t length;
+    char *text = make_large_table(&length), path[32];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t writer = fork();
+    assert_true(writer >= 0);
+    if (writer == 0) {
+        close(ends[0]);
+        for (size_t at = 0; at < length;) {
+            const ssize_t written = write(ends[1], text + at, length - at);
+            if (written < 0)
+                _exit(1);
+            at += (size_t)written;
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    struct scene_body *given = add_files(&fixture, NODES, SPRINGS);
+    given->shape.network.nodes_path = path;
+    check_large_table(&fixture);
+    close(ends[0]);
+    assert_int_equal(process_wait(writer), 0);
+    free(text);
+}
+
 static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
@@ -306,6 +394,8 @@ int main(void)
         cmocka_unit_test(test_misspelt_column_is_offered),
         cmocka_unit_test(test_faults_of_both_files_are_found_in_one_go),
         cmocka_unit_test(test_many_faults_are_cut_off),
+        cmocka_unit_test(test_a_table_of_many_chunks),
+        cmocka_unit_test(test_a_table_from_a_pipe),
         cmocka_unit_test(test_files_that_cannot_be_read),
     };
     return cmocka_run_group_tests_name("builders_csv", tests, NULL, NULL);

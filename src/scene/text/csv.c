@@ -1,4 +1,4 @@
-// Reads a CSV file into memory and then row by row; columns are found by their names in the header.
+// Reads a CSV file row by row; columns are found by their names in the header.
 #include "scene/text/csv.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/os.h"
 #include "scene/text/number.h"
 
@@ -49,55 +50,137 @@ bool csv_report(struct csv *csv, size_t field, const char *format, ...)
 
 // ---- The file
 
-static bool read_file(struct csv *csv)
+enum { CHUNK = 1 << 16 };
+
+static bool report_file(struct csv *csv, const char *what, const char *reason)
 {
     char text[256];
+    snprintf(text, sizeof text, "%s%s", what, reason);
+    report_at(csv, NULL, NULL, text);
+    return false;
+}
+
+static bool report_unread(struct csv *csv, int reason)
+{
+    if (reason == ENOMEM)
+        csv->diagnostics->failure = TAUT_ERROR_MEMORY;
+    return report_file(csv, "cannot read the file: ", strerror(reason));
+}
+
+// A stream that can be read twice: of a pipe, one over all that it has.
+static bool open_stream(struct csv *csv)
+{
     const char *reason;
-    FILE *stream = open_to_read(csv->path, &reason);
-    bool done = stream && read_to_end(stream, SIZE_MAX, &csv->text, &csv->length);
-    if (stream && !done) {
-        if (errno == ENOMEM)
-            csv->diagnostics->failure = TAUT_ERROR_MEMORY;
-        reason = strerror(errno);
-    }
-    if (stream)
-        fclose(stream);
-    if (!done) {
-        snprintf(text, sizeof text, "cannot read the file: %s", reason);
-        report_at(csv, NULL, NULL, text);
-        return false;
-    }
-    if (memchr(csv->text, '\0', csv->length)) {
-        report_at(csv, NULL, NULL, "this is not a text file: it has a NUL byte");
-        return false;
-    }
+    size_t length;
+    csv->stream = open_to_read(csv->path, &reason);
+    if (!csv->stream)
+        return report_file(csv, "cannot read the file: ", reason);
+    if (fseeko(csv->stream, 0, SEEK_SET) == 0)
+        return true;
+    if (!read_to_end(csv->stream, SIZE_MAX, &csv->pipe, &length))
+        return report_unread(csv, errno);
+    fclose(csv->stream);
+    if (length == 0)
+        csv->pipe[length++] = '\n'; // a stream over nothing may be refused
+    csv->stream = fmemopen(csv->pipe, length, "rb");
+    return csv->stream || report_unread(csv, errno);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static uint64_t count_line_ends(const char *text, size_t length)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+// Finds where the table ends and how many rows it has. Blanks and line ends after it are left out,
+// so that only lines in the middle can be empty.
+static bool survey(struct csv *csv)
+{
+    uint64_t before = 0, line_ends = 0;
+    size_t got;
+    do {
+        got = fread(csv->text, 1, CHUNK, csv->stream);
+        if (ferror(csv->stream))
+            return report_unread(csv, errno);
+        if (memchr(csv->text, '\0', got))
+            return report_file(csv, "this is not a text file: it has a NUL byte", "");
+        size_t kept = got;
+        while (kept > 0 && is_blank(csv->text[kept - 1]))
+            kept--;
+        if (kept > 0) {
+            csv->length = before + kept;
+            csv->row_count = line_ends + count_line_ends(csv->text, kept);
+        }
+        line_ends += count_line_ends(csv->text, got);
+        before += got;
+    } while (got == CHUNK);
     return true;
 }
 
-// Removes blanks and line ends at the end, so that only lines in the middle can be empty.
-static void trim_end(struct csv *csv)
+// Reads more of the table, behind what begins with the next row. False if there is none, and, with
+// an error and without a next row, if it cannot be read.
+static bool read_more(struct csv *csv)
 {
-    while (csv->length > 0 && strchr(" \t\r\n", csv->text[csv->length - 1]))
-        csv->text[--csv->length] = '\0';
+    const char *const next = csv->next;
+    const size_t kept = csv->filled - (size_t)(next - csv->text);
+    const uint64_t left = csv->length - csv->end;
+    const size_t wanted = left < CHUNK ? (size_t)left : CHUNK;
+    void *text = csv->text;
+    if (wanted == 0)
+        return false;
+    csv->next = NULL;
+    memmove(csv->text, next, kept);
+    if (!array_reserve(&text, &csv->capacity, kept + CHUNK + 1, 1))
+        return report_unread(csv, ENOMEM);
+    csv->text = text;
+    csv->filled = kept + fread(csv->text + kept, 1, wanted, csv->stream);
+    csv->text[csv->filled] = '\0';
+    csv->end += csv->filled - kept;
+    if (csv->filled < kept + wanted)
+        return ferror(csv->stream)
+                   ? report_unread(csv, errno)
+                   : report_file(csv, "cannot read the file: ", "it became shorter meanwhile");
+    csv->next = csv->text;
+    return true;
 }
 
-static void rewind_to_first_line(struct csv *csv)
+static bool rewind_to_first_line(struct csv *csv)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
-    bool marked = strncmp(csv->text, byte_order_mark, 3) == 0;
-    csv->next = csv->text + (marked ? 3 : 0);
+    if (fseeko(csv->stream, 0, SEEK_SET) != 0)
+        return report_unread(csv, errno);
+    csv->next = csv->text;
+    csv->filled = 0;
+    csv->end = 0;
     csv->line = 0;
+    if (!read_more(csv))
+        return false;
+    if (strncmp(csv->text, byte_order_mark, 3) == 0)
+        csv->next += 3;
+    return true;
 }
 
 // ---- Rows
 
 static bool next_line(struct csv *csv)
 {
-    if (!csv->next)
+    const char *end = NULL;
+    do {
+        if (!csv->next)
+            return false;
+        end = memchr(csv->next, '\n', csv->filled - (size_t)(csv->next - csv->text));
+    } while (!end && read_more(csv));
+    if (!csv->next) // reading has failed
         return false;
     csv->row = csv->next;
     csv->line++;
-    const char *end = strchr(csv->row, '\n');
     csv->next = end ? end + 1 : NULL;
     return true;
 }
@@ -151,7 +234,8 @@ bool csv_next(struct csv *csv)
 
 void csv_seek(struct csv *csv, uint64_t row)
 {
-    rewind_to_first_line(csv);
+    if (!rewind_to_first_line(csv))
+        return;
     // Row 0 is the second line, after the header.
     for (uint64_t line = 0; line < row + 1 && next_line(csv); line++)
         ;
@@ -163,10 +247,7 @@ void csv_seek(struct csv *csv, uint64_t row)
 
 uint64_t csv_row_count(const struct csv *csv)
 {
-    uint64_t ends = 0;
-    for (const char *at = strchr(csv->text, '\n'); at; at = strchr(at + 1, '\n'))
-        ends++;
-    return ends;
+    return csv->row_count;
 }
 
 // ---- The header
@@ -212,8 +293,8 @@ static bool read_header(struct csv *csv)
     char text[128];
     struct csv_cell cells[CSV_FIELDS_MAX + 1];
     size_t errors = csv->error_count;
-    rewind_to_first_line(csv);
-    next_line(csv);
+    if (!rewind_to_first_line(csv) || !next_line(csv))
+        return false;
     size_t count = cut_row(csv, cells, CSV_FIELDS_MAX + 1);
     // If there is a column too many, one is unknown or a duplicate, which name_column reports.
     csv->column_count = count < CSV_FIELDS_MAX ? count : CSV_FIELDS_MAX;
@@ -233,13 +314,14 @@ bool csv_open(struct csv *csv, const char *path, const struct csv_field *fields,
 {
     *csv = (struct csv){
         .path = path, .diagnostics = diagnostics, .fields = fields, .field_count = field_count};
-    if (!read_file(csv))
+    void *text = NULL;
+    if (!array_reserve(&text, &csv->capacity, CHUNK + 1, 1))
+        return report_unread(csv, ENOMEM);
+    csv->text = text;
+    if (!open_stream(csv) || !survey(csv))
         return false;
-    trim_end(csv);
-    if (csv->length == 0) {
-        report_at(csv, NULL, NULL, "the file is empty; its first line must name the columns");
-        return false;
-    }
+    if (csv->length == 0)
+        return report_file(csv, "the file is empty; its first line must name the columns", "");
     return read_header(csv);
 }
 
@@ -250,6 +332,9 @@ bool csv_has(const struct csv *csv, size_t field)
 
 void csv_close(struct csv *csv)
 {
+    if (csv->stream)
+        fclose(csv->stream);
+    free(csv->pipe);
     free(csv->text);
     *csv = (struct csv){0};
 }

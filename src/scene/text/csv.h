@@ -1,11 +1,14 @@
 // A strict reader of CSV tables with a header row: numbers only, no quotes, every row as wide as
-// the header, columns by name in any order. Anything else is an error at FILE:LINE:COLUMN.
+// the header, columns by name in any order. Anything else is an error at FILE:LINE:COLUMN. A table
+// is read in chunks, twice: to count its rows, and for these. It takes the memory of one chunk, or
+// of its longest line; from a pipe, of which there is no second reading, that of the whole table.
 #ifndef TAUT_SCENE_CSV_H
 #define TAUT_SCENE_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/diagnostics.h"
 
@@ -31,9 +34,14 @@ struct csv {
     const char *path;
     struct diagnostics *diagnostics;
     size_t error_count; // from CSV_ERRORS_MAX on, no more rows are returned
-    char *text;         // the whole file
-    size_t length;
-    const char *row, *next; // the current row and the next one
+    FILE *stream;
+    char *pipe;              // what a pipe had, which the stream reads
+    uint64_t length;         // bytes of the table, without blanks and empty lines at its end
+    uint64_t row_count;      // after the header
+    char *text;              // a part of the table, up to byte `end` of it, and a NUL
+    size_t filled, capacity; // of the part
+    uint64_t end;
+    const char *row, *next; // the current row and the next one, which may not be there yet
     uint64_t line;          // of the current row, from 1
     const struct csv_field *fields;
     size_t field_count;
@@ -42,8 +50,8 @@ struct csv {
     struct csv_cell cells[CSV_FIELDS_MAX]; // of the current row, by field
 };
 
-// Reads the file and its header. False with the reasons in `diagnostics`; csv_close may be called
-// in either case. `fields` (at most CSV_FIELDS_MAX) must outlive the csv.
+// Looks through the file and reads its header. False with the reasons in `diagnostics`; csv_close
+// may be called in either case. `fields` (at most CSV_FIELDS_MAX) must outlive the csv.
 bool csv_open(struct csv *csv, const char *path, const struct csv_field *fields, size_t field_count,
               struct diagnostics *diagnostics);
 
@@ -53,7 +61,8 @@ bool csv_has(const struct csv *csv, size_t field);
 // The number of rows after the header, malformed ones included.
 uint64_t csv_row_count(const struct csv *csv);
 
-// Advances to the next well-formed row; reports malformed ones on the way. False at the end.
+// Advances to the next well-formed row; reports malformed ones on the way, and a file that cannot
+// be read to its end. False at the end, and after such errors.
 bool csv_next(struct csv *csv);
 
 // Returns to row `row`, from 0, to report an error in it.
