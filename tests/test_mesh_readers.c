@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -456,6 +457,71 @@ static void refuse_path(const char *path, const char *text)
     assert_string_equal(findings_text(&diagnostics), expected);
 }
 
+// Files are read in chunks of a megabyte, and what is more than one back is forgotten: lines that
+// lie across their ends, a line that is longer than a chunk, and lines that the next one continues.
+enum { STRIP = 80000, COMMENT = 1500000 };
+
+static char *make_strip(const char *first, const char *last, size_t *length)
+{
+    const size_t size = COMMENT + 100 * (size_t)STRIP;
+    char *text = malloc(size);
+    assert_non_null(text);
+    size_t filled = (size_t)snprintf(text, size, "%s#", first);
+    memset(text + filled, '\\', COMMENT);
+    filled += COMMENT;
+    filled += (size_t)snprintf(text + filled, size - filled, " \r\n");
+    for (int i = 0; i < STRIP; ++i)
+        filled += (size_t)snprintf(text + filled, size - filled, "v %d.5 \\\n%d %s\r\n", i, i % 2,
+                                   i % 3 ? "0" : "0.000000000000000000000000000000");
+    for (int i = 3; i <= STRIP; ++i)
+        filled += (size_t)snprintf(text + filled, size - filled, "f %d/1 \\\r\n%d/2 %d/3\n", i - 2,
+                                   i - 1, i);
+    filled += (size_t)snprintf(text + filled, size - filled, "%s", last);
+    assert_true(filled < size && filled > 5000000);
+    *length = filled;
+    return text;
+}
+
+// The only error of such a file.
+static void refuse_strip(const char *first, const char *last, int line, int column,
+                         const char *source)
+{
+    struct mesh mesh;
+    struct diagnostics diagnostics = {0};
+    size_t length;
+    char *text = make_strip(first, last, &length);
+    assert_false(mesh_read(write_file("strip.obj", text, length), &mesh, &diagnostics));
+    assert_int_equal(diagnostics.error_count, 1);
+    assert_int_equal(diagnostics.items[0].at.line, line);
+    assert_int_equal(diagnostics.items[0].at.column, column);
+    assert_string_equal(diagnostics.items[0].source_line, source);
+    diagnostics_free(&diagnostics);
+    free(text);
+}
+
+static void test_obj_of_many_chunks(void **state)
+{
+    (void)state;
+    size_t length;
+    char *text = make_strip("", "", &length);
+    struct mesh mesh = read_sound(write_file("strip.obj", text, length), "");
+    free(text);
+    assert_int_equal(mesh.vertex_count, STRIP);
+    assert_int_equal(mesh.triangle_count, STRIP - 2);
+    for (uint32_t i = 0; i < STRIP; ++i) {
+        assert_true(mesh.vertices[3 * (size_t)i] == i + 0.5);
+        assert_true(mesh.vertices[3 * (size_t)i + 1] == i % 2);
+    }
+    for (uint32_t i = 0; i < STRIP - 2; ++i)
+        for (uint32_t corner = 0; corner < 3; ++corner)
+            assert_int_equal(mesh.triangles[3 * (size_t)i + corner], i + corner);
+    mesh_free(&mesh);
+
+    refuse_strip("", "f 1 x 2", 1 + 2 * STRIP + 2 * (STRIP - 2) + 1, 5, "f 1 x 2");
+    // The place of a corner that turns out to be wrong at the end is read again.
+    refuse_strip("f 1 2 80001\n", "", 1, 7, "f 1 2 80001");
+}
+
 static void test_files_that_cannot_be_read(void **state)
 {
     (void)state;
@@ -497,6 +563,7 @@ int main(void)
         cmocka_unit_test(test_stl_binary),
         cmocka_unit_test(test_stl_many_vertices),
         cmocka_unit_test(test_unused_vertices_are_left_out),
+        cmocka_unit_test(test_obj_of_many_chunks),
         cmocka_unit_test(test_files_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "scene/text/number.h"
 
-// ---- Text: words and lines
+// ---- Text
 
 // The length of a byte order mark, which Windows programs put before a text.
 static size_t byte_order_mark(const struct mesh_text *text)
@@ -32,10 +32,91 @@ static size_t byte_order_mark(const struct mesh_text *text)
 void text_begin(struct mesh_text *text, const char *path, const char *data, size_t size,
                 struct diagnostics *diagnostics)
 {
-    *text = (struct mesh_text){
-        .path = path, .data = data, .end = data + size, .diagnostics = diagnostics};
+    *text = (struct mesh_text){.path = path,
+                               .data = data,
+                               .end = data + size,
+                               .loaded = data + size,
+                               .diagnostics = diagnostics};
     text->at = data + byte_order_mark(text);
 }
+
+// ---- Text: chunks
+
+enum { CHUNK = 1 << 20 };
+
+// Where the last line ends that begins or goes on behind byte `from` of the text, and that another
+// one does not continue; NULL if there is none. Lone \r are passed over: the \n after one may be in
+// the next chunk.
+static const char *last_line(const struct mesh_text *text, size_t from)
+{
+    for (const char *at = text->data + text->read; at > text->data + from; --at) {
+        if (at[-1] != '\n')
+            continue;
+        const char *before = at - 1 > text->data && at[-2] == '\r' ? at - 2 : at - 1;
+        if (before == text->data || before[-1] != '\\')
+            return at;
+    }
+    return NULL;
+}
+
+static bool read_chunk(struct mesh_text *text, size_t most)
+{
+    const size_t left = (size_t)(text->end - text->data) - text->read;
+    const size_t wanted = left < most ? left : most;
+    const size_t got = fread(text->bytes + text->read, 1, wanted, text->file);
+    text->read += got;
+    if (got == wanted)
+        return true;
+    text_report(text, NULL, "cannot read the mesh: %s",
+                ferror(text->file) ? strerror(errno) : "the file became shorter meanwhile");
+    text->at = text->loaded = text->end;
+    text->is_cut_short = true;
+    return false;
+}
+
+// Reads at least another line, and forgets what is more than a chunk back.
+static bool load_more(struct mesh_text *text)
+{
+    const size_t passed = (size_t)(text->at - text->data);
+    if (passed > text->forgotten + 2 * CHUNK) {
+        const size_t forgotten = (passed - CHUNK) / CHUNK * CHUNK;
+        memory_forget(NULL, text->bytes, (size_t)(text->end - text->data) + 1, text->forgotten,
+                      forgotten);
+        text->forgotten = forgotten;
+    }
+    const char *loaded;
+    do {
+        const size_t from = text->read;
+        if (!read_chunk(text, CHUNK))
+            return false;
+        loaded = text->data + text->read == text->end ? text->end : last_line(text, from);
+    } while (!loaded);
+    text->loaded = loaded;
+    return true;
+}
+
+bool text_load_rest(struct mesh_text *text)
+{
+    if (text->file && !read_chunk(text, SIZE_MAX))
+        return false;
+    text->loaded = text->end;
+    return true;
+}
+
+// Reads again what has been forgotten. False if that cannot be done.
+static bool recall(struct mesh_text *text)
+{
+    const size_t bytes = text->forgotten;
+    if (bytes == 0)
+        return true;
+    memory_recall(NULL, text->bytes, (size_t)(text->end - text->data) + 1, 0, bytes);
+    text->forgotten = 0;
+    const bool back =
+        fseeko(text->file, 0, SEEK_SET) == 0 && fread(text->bytes, 1, bytes, text->file) == bytes;
+    return fseeko(text->file, (off_t)text->read, SEEK_SET) == 0 && back;
+}
+
+// ---- Text: words and lines
 
 static bool is_line_end(char c)
 {
@@ -96,6 +177,8 @@ void text_skip_line(struct mesh_text *text)
             ++text->at;
     }
     text->at = after_line_end(text, text->at);
+    if (text->at == text->loaded && text->loaded < text->end)
+        load_more(text);
 }
 
 bool text_finish_line(struct mesh_text *text)
@@ -203,7 +286,7 @@ bool text_report(struct mesh_text *text, const char *at, const char *format, ...
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     mark position = {0, 0};
-    if (at) {
+    if (at && recall(text)) {
         const char *line;
         position = mark_at(text, at, &line);
         has_line = copy_line(text, line, copy, sizeof copy) && copy[0];
@@ -677,18 +760,24 @@ void mesh_free(struct mesh *mesh)
     *mesh = (struct mesh){0};
 }
 
+static bool read_text(enum mesh_format format, struct mesh_text *text, struct mesh *mesh)
+{
+    struct mesh_draft draft = {0};
+    const bool sound =
+        readers[format](text, &draft) && !text->is_cut_short && draft_finish(&draft, text, mesh);
+    draft_free(&draft);
+    if (!sound)
+        mesh_free(mesh);
+    return sound;
+}
+
 bool mesh_read_memory(enum mesh_format format, const void *data, size_t size, const char *path,
                       struct mesh *mesh, struct diagnostics *diagnostics)
 {
     *mesh = (struct mesh){0};
     struct mesh_text text;
     text_begin(&text, path, data, size, diagnostics);
-    struct mesh_draft draft = {0};
-    bool sound = readers[format](&text, &draft) && draft_finish(&draft, &text, mesh);
-    draft_free(&draft);
-    if (!sound)
-        mesh_free(mesh);
-    return sound;
+    return read_text(format, &text, mesh);
 }
 
 static bool report(struct diagnostics *diagnostics, const char *path, const char *what,
@@ -724,24 +813,31 @@ static bool format_of(const char *path, enum mesh_format *format, struct diagnos
                   "");
 }
 
-static bool read_bytes(FILE *file, const char *path, char **data, size_t *size,
-                       struct diagnostics *diagnostics)
+static bool read_file(enum mesh_format format, FILE *file, const char *path, struct mesh *mesh,
+                      struct diagnostics *diagnostics)
 {
     struct stat facts;
+    struct mesh_text text;
     if (fstat(fileno(file), &facts) != 0)
         return report(diagnostics, path, "cannot read the mesh", strerror(errno));
     if (!S_ISREG(facts.st_mode)) // the size of a pipe is unknown
         return report(diagnostics, path, "cannot read the mesh", "not an ordinary file");
-    *size = (size_t)facts.st_size;
-    *data = malloc(*size + 1);
-    if (!*data) {
+    const size_t size = (size_t)facts.st_size;
+    char *bytes = memory_allocate(NULL, size + 1, 1);
+    if (!bytes) {
         diagnostics_fail(diagnostics, TAUT_ERROR_MEMORY, path, "out of memory for the mesh");
         return false;
     }
-    if (fread(*data, 1, *size, file) == *size)
-        return true;
-    return report(diagnostics, path, "cannot read the mesh",
-                  ferror(file) ? strerror(errno) : "the file became shorter meanwhile");
+    memory_sparse(bytes, size + 1, 0, size + 1);
+    text_begin(&text, path, bytes, 0, diagnostics);
+    text.end = bytes + size;
+    text.bytes = bytes;
+    text.file = file;
+    bool sound = size == 0 || load_more(&text);
+    text.at = bytes + byte_order_mark(&text);
+    sound = sound && read_text(format, &text, mesh);
+    memory_release(NULL, bytes, size + 1, 1);
+    return sound;
 }
 
 bool mesh_read(const char *path, struct mesh *mesh, struct diagnostics *diagnostics)
@@ -754,11 +850,7 @@ bool mesh_read(const char *path, struct mesh *mesh, struct diagnostics *diagnost
     FILE *file = open_to_read(path, &reason);
     if (!file)
         return report(diagnostics, path, "cannot read the mesh", reason);
-    char *data = NULL;
-    size_t size = 0;
-    bool sound = read_bytes(file, path, &data, &size, diagnostics);
+    const bool sound = read_file(format, file, path, mesh, diagnostics);
     fclose(file);
-    sound = sound && mesh_read_memory(format, data, size, path, mesh, diagnostics);
-    free(data);
     return sound;
 }

@@ -8,20 +8,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/diagnostics.h"
 #include "base/vec3.h"
 #include "scene/mesh/mesh.h"
 
 // ---- The text of a file, read by lines and words. Readers do not count lines: a position is a
-// pointer into the text, and only a message counts the lines up to it.
+// pointer into the text, and only a message counts the lines up to it. The text has the addresses
+// of the whole file, and memory for a part of it: it is read in chunks of whole lines, and what has
+// been passed is forgotten, and read again for a message.
 
 struct mesh_text {
     const char *path;
-    const char *data, *end;
-    const char *at;    // the next byte to read
-    bool continuation; // a backslash at the end of a line joins the next line to it (OBJ)
-    char comment;      // begins a comment that extends to the end of the line; 0: no comments
+    const char *data, *end; // of the whole file
+    const char *at;         // the next byte to read
+    const char *loaded;     // the beginning of a line up to which the text is there, or its end
+    FILE *file;             // NULL: all is there. Otherwise:
+    char *bytes;            // as `data`
+    size_t read, forgotten; // bytes so far, of which so many have no memory any more
+    bool is_cut_short;      // the file could not be read to its end
+    bool continuation;      // a backslash at the end of a line joins the next line to it (OBJ)
+    char comment;           // begins a comment that extends to the end of the line; 0: no comments
     struct diagnostics *diagnostics;
     size_t error_count;
 };
@@ -38,6 +46,9 @@ enum { MESH_ERRORS_MAX = 20 };
 // Begins at the first of `size` bytes, after a byte order mark. The bytes must outlive the reading.
 void text_begin(struct mesh_text *text, const char *path, const char *data, size_t size,
                 struct diagnostics *diagnostics);
+
+// Reads what is left of the file, for formats that are not read by lines. False with an error.
+bool text_load_rest(struct mesh_text *text);
 
 // Reads the next word of this line; false, with nothing consumed, at the end of the line.
 bool text_token(struct mesh_text *text, struct token *token);

@@ -576,6 +576,8 @@ static bool read_instance(struct ply_body *body)
 
 static bool read_body(struct ply_body *body)
 {
+    if (body->header->encoding != PLY_ASCII && !text_load_rest(body->text))
+        return false;
     for (size_t e = 0; e < body->header->element_count; ++e) {
         body->element = &body->header->elements[e];
         if (body->element->property_count == 0)

@@ -234,7 +234,7 @@ static bool read_either(struct vertex_table *table, struct mesh_text *text,
 bool stl_read(struct mesh_text *text, struct mesh_draft *draft)
 {
     struct vertex_table table = {0};
-    bool sound = read_either(&table, text, draft);
+    bool sound = text_load_rest(text) && read_either(&table, text, draft);
     free(table.slots);
     if (sound && table.dropped_facets)
         diagnostics_add(text->diagnostics, DIAGNOSTIC_WARNING, text->path, (mark){0, 0}, NULL, NULL,
