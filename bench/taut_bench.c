@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/diagnostics.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "bench/benchmarks.h"
 #include "bench/group.h"
@@ -523,6 +524,7 @@ static int measure(const struct bench_options *options)
 
 int main(int argc, char **argv)
 {
+    process_keep_little_memory();
     signals_ignore_writes();
     // If /sys is not mounted, hwloc would print errors; machine.c works without it.
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);

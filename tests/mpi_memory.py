@@ -1,6 +1,8 @@
 """The memory of ranks: what they hold, what is estimated, and what a machine has for all of them."""
 import json
+import math
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -174,6 +176,33 @@ def case_a_rank_has_memory_for_its_part_of_a_large_flat_mesh():
     one, four = (max(peaks(ranks, "run", path, "--no-output")) for ranks in (1, 4))
     expect(one < 300, f"{one:.0f} MiB")  # 465 if all rows were made at once
     expect(four < 0.7 * one, f"{four:.0f} of {one:.0f} MiB")
+
+
+def case_a_rank_reads_a_large_network_in_chunks():
+    """The files of which take as much as all that is made of them."""
+    if QUICK:
+        raise Skipped("sanitizers take memory of their own")
+    side = 60
+    numbers = list(range(side ** 3))
+    random.Random(1).shuffle(numbers)
+
+    def node(x, y, z):
+        return numbers[(x * side + y) * side + z]
+
+    cells = [(x, y, z) for x in range(side - 1) for y in range(side - 1) for z in range(side - 1)]
+    rows = [""] * side ** 3
+    for x, y, z in ((x, y, z) for x in range(side) for y in range(side) for z in range(side)):
+        rows[node(x, y, z)] = f"{0.01 * x + 0.001 * math.sin(7 * y):.9f},{0.01 * y:.9f},{0.01 * z:.9f},0.001\n"
+    write("large.nodes.csv", "x,y,z,mass\n" + "".join(rows))
+    steps = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1))
+    write("large.springs.csv", "a,b,stiffness,damping\n" + "".join(
+        f"{node(x, y, z)},{node(x + i, y + j, z + k)},200.000000,0.001000\n"
+        for x, y, z in cells for i, j, k in steps))
+    path = write("large-network.yaml", "simulation: {dt: 1.0e-4, steps: 2}\nbodies:\n  - {name: foam, type: network, "
+                 "nodes_file: large.nodes.csv, springs_file: large.springs.csv}\n")
+    one, four = (max(peaks(ranks, "run", path, "--no-output")) for ranks in (1, 4))
+    print(one, four)
+    expect(one < 115 and four < 0.75 * one, f"{four:.0f} of {one:.0f} MiB")
 
 
 def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():

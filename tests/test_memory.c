@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "parallel/machine.h"
 #include "parallel/quota.h"
 #include "scene/reader.h"
@@ -627,6 +628,7 @@ static void test_arrays_do_not_grow_beyond_the_limit(void **state)
 
 int main(void)
 {
+    process_keep_little_memory(); // as programs do, whose memory is estimated
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_are_those_of_the_builders),
         cmocka_unit_test(test_solvers_hold_what_was_estimated),

@@ -10,6 +10,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__GLIBC__)
+#    include <malloc.h>
+#endif
 
 #include "base/memory.h"
 
@@ -96,6 +99,15 @@ bool read_to_end(FILE *stream, size_t limit, char **text, size_t *length)
     *text = bytes;
     *length = filled;
     return true;
+}
+
+// ---- This process
+
+void process_keep_little_memory(void)
+{
+#if defined(__GLIBC__)
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 // ---- Child processes

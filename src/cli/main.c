@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diagnostics.h"
+#include "base/os.h"
 #include "cli/command.h"
 #include "cli/group.h"
 #include "cli/signals.h"
@@ -99,6 +100,7 @@ static int run_command_line(const struct command *command, int argc, char **argv
 
 int main(int argc, char **argv)
 {
+    process_keep_little_memory();
     terminal_open_missing_streams();
     signals_ignore_writes();
     group_silence_others();

@@ -471,12 +471,10 @@ static void colour(struct memory_use *memory_use, const struct totals *totals)
 static void pack(struct memory_use *memory_use, const struct totals *totals)
 {
     enum { COLUMN = sizeof(struct packed_column), LANES = PACKED_LANES };
-    // Of some bodies at a time, with a million springs or a little more, or an eighth of that, and
-    // of large ones for a rank with its part a fourth (springs/packed/plan_node_springs.c).
-    const double some = totals->absent_lists > 0 ? 1 << 17 : 1 << 20;
+    // Of some bodies at a time, or of a part of a large one (springs/packed/plan_node_springs.c).
+    const double some = 1 << 18;
     const double at_once = fmin(totals->planned, some + totals->largest_planned);
-    const double part = totals->packed_nodes < totals->off_grid ? 0.25 : 1;
-    const double listed = fmin(at_once, fmax(some, part * totals->largest_planned));
+    const double listed = fmin(totals->planned, some);
     double node_springs = (24 + 8 * totals->off_grid / fmax(1, totals->planned)) * listed;
     double ends = sizeof(uint32_t[LANES]), slots = sizeof(uint32_t[LANES]);
     double mixed = totals->mixed * sizeof(uint32_t[LANES]);

@@ -19,17 +19,26 @@ struct node_springs {
     uint64_t *start;                     // length node_count + 1
     struct node_spring *items;           // one for each end of a spring
     uint64_t item_count;
+    struct node_span *spans; // of node_springs_find: the nodes of SPAN_SPRINGS springs each,
+    uint64_t first_spanned, spanned_count; // from one to the last of so many
 };
 
-// Frees the lists, and forgets what they were of.
+enum { SPAN_SPRINGS = 2048 };
+
+struct node_span {
+    uint32_t least, most;
+};
+
+// Frees all, and forgets what it was of.
 void node_springs_free(struct node_springs *springs);
 
 // Of the nodes and springs whose numbers it has. False without memory.
 bool node_springs_list(const struct topology *topology, const struct plan *plan,
                        struct node_springs *springs);
 
-// The springs of nodes [first, end) at least, and of others that follow: not of all at once, which
-// would be the most memory that a scene ever takes. Lists that are absent are loaded before
+// The springs of nodes [first, end) at least, and of others that follow: with some 100,000
+// springs, since those of all at once would be the most memory that a scene ever takes. Lists that
+// are absent are loaded before
 // (`choice`). False without memory, or if that fails: then *status is not TAUT_OK.
 bool node_springs_find(const struct topology *topology, const struct plan *plan,
                        const struct packed_choice *choice, uint64_t first, uint64_t end,
