@@ -201,8 +201,7 @@ def case_a_rank_reads_a_large_network_in_chunks():
     path = write("large-network.yaml", "simulation: {dt: 1.0e-4, steps: 2}\nbodies:\n  - {name: foam, type: network, "
                  "nodes_file: large.nodes.csv, springs_file: large.springs.csv}\n")
     one, four = (max(peaks(ranks, "run", path, "--no-output")) for ranks in (1, 4))
-    print(one, four)
-    expect(one < 115 and four < 0.75 * one, f"{four:.0f} of {one:.0f} MiB")
+    expect(one < 92 and four < 90, f"{four:.0f} and {one:.0f} MiB")  # 113 and 104 with the files as a whole
 
 
 def case_a_rank_has_memory_for_its_part_of_a_lattice_with_gas():
