@@ -428,7 +428,8 @@ static void check_response(struct binder *binder, const struct bound *bound,
         return;
     }
     bound_refuse_unless(binder, bound, "friction_coefficient", "response",
-                        "is only for 'response: penalty' and 'response: contact'");
+                        "is only for 'response: penalty' and 'response: contact'; "
+                        "'friction' (N s/m) is for 'response: project'");
 }
 
 static void bind_friction(struct binder *binder, const struct bound *bound,
