@@ -37,7 +37,7 @@ SOLVER_HEADER = "solver/solver.h"
 # The headers of a module that other modules may include. In modules that are not listed (base/,
 # parallel/, simd/, scene/, state/, output/, picture/) each header is a subject of its own.
 PUBLIC = {
-    "topology": {"topology.h", "cut.h", "membranes.h", "reorder.h"},
+    "topology": {"topology.h", "cut.h", "reorder.h"},
     "kernels": {"kernels.h"},
     "ranks": {"ranks.h"},
     "springs": {"springs.h", "tangent.h", "plan.h", "plan_parts.h", "exchange.h", "part_sums.h",

@@ -12,7 +12,6 @@
 #include "ranks/ranks.h"
 #include "scene/reader.h"
 #include "topology/cut.h"
-#include "topology/membranes.h"
 #include "topology/reorder.h"
 
 // ---- Scenes
@@ -254,7 +253,7 @@ static taut_status forget_membranes(taut_solver *solver, struct range near, taut
         return TAUT_OK;
     if (warns && !solver_measure_membranes(solver))
         return fail_memory(error, "the solver");
-    membranes_forget(topology, near.first, near.end);
+    topology_forget_membranes(topology, near.first, near.end);
     solver->lacks_membranes = true;
     return TAUT_OK;
 }

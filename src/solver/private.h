@@ -41,7 +41,7 @@ struct taut_solver {
     double step_seconds;    // wall time spent in steps
     uint64_t step_received; // bytes of other ranks, in steps
     bool only_part;         // it has the state of the nodes of this rank, one of several, only
-    bool lacks_membranes;   // and positions as built around these (topology/membranes.h)
+    bool lacks_membranes;   // and positions as built around these (topology.h)
     struct membrane_extent
         *extents; // of rank 0 of several with parts (solver_measure_membranes); otherwise NULL
     struct reading

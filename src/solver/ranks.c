@@ -20,7 +20,6 @@
 #include "ranks/ranks.h"
 #include "solver/checkpoint.h"
 #include "springs/plan_parts.h"
-#include "topology/membranes.h"
 
 struct solver_ranks {
     struct plan_parts *parts;
@@ -513,9 +512,9 @@ static void collect_membranes(taut_solver *solver)
     if (!cuts)
         ranks_abort(1, "out of memory for the parts of ranks");
     for (int rank = 0; rank <= ranks_count(); rank++)
-        cuts[rank] = membrane_index(topology, solver->ranks->parts->cuts[rank]);
+        cuts[rank] = topology_membrane_index(topology, solver->ranks->parts->cuts[rank]);
     if (ranks_number() == 0) {
-        membranes_recall(topology);
+        topology_recall_membranes(topology);
         solver->lacks_membranes = false;
     }
     ranks_collect(topology->membrane_nodes, sizeof *topology->membrane_nodes, cuts, false);

@@ -601,6 +601,39 @@ void topology_recall_lists(struct topology *topology, size_t body)
     it->springs_absent = it->faces_absent = false;
 }
 
+static size_t membrane_bytes(const struct topology *topology, uint64_t nodes)
+{
+    return (size_t)nodes * sizeof *topology->membrane_nodes;
+}
+
+uint64_t topology_membrane_index(const struct topology *topology, uint64_t node)
+{
+    uint64_t index = 0;
+    for (size_t b = 0; b < topology->body_count && topology->bodies[b].first_node < node; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        if (elements_are_membrane(&body->elements))
+            index = body->first_membrane_node + min_u64(node - body->first_node, body->node_count);
+    }
+    return index;
+}
+
+void topology_forget_membranes(struct topology *topology, uint64_t first, uint64_t end)
+{
+    const size_t bytes = membrane_bytes(topology, topology->membrane_node_count);
+    const uint64_t kept = topology_membrane_index(topology, first);
+    const uint64_t kept_end = max_u64(kept, topology_membrane_index(topology, end));
+    memory_forget(topology->allocator, topology->membrane_nodes, bytes, 0,
+                  membrane_bytes(topology, kept));
+    memory_forget(topology->allocator, topology->membrane_nodes, bytes,
+                  membrane_bytes(topology, kept_end), bytes);
+}
+
+void topology_recall_membranes(struct topology *topology)
+{
+    const size_t bytes = membrane_bytes(topology, topology->membrane_node_count);
+    memory_recall(topology->allocator, topology->membrane_nodes, bytes, 0, bytes);
+}
+
 void topology_cook_lists(struct topology *topology, size_t body, const struct body *built)
 {
     const struct topology_body *it = &topology->bodies[body];

@@ -171,6 +171,19 @@ struct topology_list {
 struct topology_list topology_list_of(const struct topology *topology, size_t body, int list);
 void topology_recall_lists(struct topology *topology, size_t body);
 
+// ---- Positions as built of membranes (membrane_nodes) where ranks hold only their parts: each
+// keeps those of the nodes around its own when elements have been made of them, and rank 0 gets the
+// others where it makes all elements.
+
+// How many nodes of membranes there are before a node: its index in membrane_nodes, if it is one.
+uint64_t topology_membrane_index(const struct topology *topology, uint64_t node);
+
+// Gives back what membrane_nodes take of nodes outside [first, end). Until
+// topology_recall_membranes, and until all are there again, triangles with such nodes may not be
+// looked at.
+void topology_forget_membranes(struct topology *topology, uint64_t first, uint64_t end);
+void topology_recall_membranes(struct topology *topology);
+
 // Whether more than half of all pairs of so many nodes are joined by a spring.
 static inline bool joins_most_pairs(double nodes, double springs)
 {
