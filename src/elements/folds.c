@@ -345,8 +345,7 @@ static void find_spans(struct range near, struct element_folds *folds)
         for (size_t f = some.first; f < some.end; f++)
             for (int corner = 0; corner < 4; corner++) {
                 const uint32_t node = folds->items[f].nodes[corner];
-                span->first = min_u64(span->first, node);
-                span->end = max_u64(span->end, node + 1);
+                widen(span, node, (uint64_t)node + 1);
                 folds->starts[node + 1] += range_has(near, node);
             }
     }
