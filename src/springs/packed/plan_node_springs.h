@@ -36,7 +36,7 @@ void node_springs_free(struct node_springs *springs);
 bool node_springs_list(const struct topology *topology, const struct plan *plan,
                        struct node_springs *springs);
 
-// The springs of nodes [first, end) at least, and of others that follow: with some 100,000
+// The springs of nodes [first, end) at least, and of others that follow: with some 260,000
 // springs, since those of all at once would be the most memory that a scene ever takes. Lists that
 // are absent are loaded before
 // (`choice`). False without memory, or if that fails: then *status is not TAUT_OK.
