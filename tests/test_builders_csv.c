@@ -133,7 +133,28 @@ static const struct wrong wrong_files[] = {
     {" \n\n", NULL, 0, 0, "the file is empty; its first line must name the columns"},
     {"x,y,z\n0,0,0\n", NULL, 1, 1, "the header has no column 'mass'"},
     {"x,y,z,mass,colour\n0,0,0,1,2\n", NULL, 1, 12, "unknown column 'colour'"},
-    {"x,y,z,mass,\n0,0,0,1,2\n", NULL, 1, 12, "unknown column ''"},
+    {"\xEF\xBB\xBF", NULL, 0, 0, "the file is empty; its first line must name the columns"},
+    {"\xEF\xBB\xBF\r \r", NULL, 0, 0, "the file is empty; its first line must name the columns"},
+    {"\nx,y,z,mass\n0,0,0,1\n", NULL, 1, 1, "the first line is empty; it must name the columns"},
+    {"\xEF\xBB\xBF \r\nx,y,z,mass\r\n", NULL, 1, 1,
+     "the first line is empty; it must name the columns"},
+    {"x,y,z,mass,\n0,0,0,1,2\n", NULL, 1, 12, "a column without a name"},
+    {"x,y, ,mass\n0,0,0,1,2\n", NULL, 1, 6, "a column without a name"},
+    {"x,y,z,mass\n0,0,0,1,\n1,0,0,1\n1,1,0,1\n", NULL, 2, 1,
+     "this row has 5 cells, the header has 4"},
+    {"x;y;z;mass\n0;0;0;1\n", NULL, 1, 2, "commas must separate the cells, not semicolons or tabs"},
+    {"xyz\ty\tz\tmass\n0\t0\t0\t1\n", NULL, 1, 4,
+     "commas must separate the cells, not semicolons or tabs"},
+    {"x,y,z,\"mass\n0,0,0,1\"\n", NULL, 1, 7,
+     "a cell in quotes must not have commas, quotes or line ends"},
+    {"x,y,z,mass\n0,\"0,5\",0,1\n1,0,0,1\n1,1,0,1\n", NULL, 2, 3,
+     "a cell in quotes must not have commas, quotes or line ends"},
+    {"x,y,z,mass\n0,0,0,\"1\"\"\"\n1,0,0,1\n1,1,0,1\n", NULL, 2, 7,
+     "a cell in quotes must not have commas, quotes or line ends"},
+    {"x,y,z,mass\n0,0,0,\"\"\n1,0,0,1\n1,1,0,1\n", NULL, 2, 8, "'mass' is missing"},
+    {"x,y,z,mass\r0,0,0,1\r1,0,zero,1\r1,1,0,1\r", NULL, 3, 5, "'zero' is not a number"},
+    {"x,y,z,mass\r0,0,0,1\r\r1,1,0,1\r1,2,0,1\r", NULL, 3, 1, "an empty line among the rows"},
+    {"x,y,z,mass\r\n0,0,0,1\r\n\r\n1,1,0,1\r\n1,2,0,1", NULL, 3, 1, "an empty line among the rows"},
     {"x,y,z,mass, y\n0,0,0,1,2\n", NULL, 1, 13, "a second column 'y'"},
     {"x,y,z,mass,vx,vy,vz,pinned,x,y\n0,0,0,1\n", NULL, 1, 28, "a second column 'x'"},
     {"x,y,z,mass,vy\n0,0,0,1,2\n1,0,0,1,2\n1,1,0,1,2\n", NULL, 1, 12,
@@ -144,7 +165,6 @@ static const struct wrong wrong_files[] = {
     {"x,y,z,mass\n0,0,0,1\n\n1,0,0,1\n1,1,0,1\n", NULL, 3, 1, "an empty line among the rows"},
     {"x,y,z,mass\n0,0,0,1\n1,abc,0,1\n1,1,0,1\n", NULL, 3, 3, "'abc' is not a number"},
     {"x,y,z,mass\n0,0,0,1\n1,0,nan,1\n1,1,0,1\n", NULL, 3, 5, "'nan' is not a finite number"},
-    {"x,y,z,mass\n0,0,0,1\n1,\"0\",0,1\n1,1,0,1\n", NULL, 3, 3, "'\"0\"' is not a number"},
     {"x,y,z,mass\n0,0,0,1\n1,, 0,1\n1,1,0,1\n", NULL, 3, 3, "'y' is missing"},
     {"x,y,z,mass\n0,0,0,1\n1,0,0,0\n1,1,0,1\n", NULL, 3, 7, "a mass must be above 0"},
     {"x,y,z,mass\n0,0,0,1\n1,0,0,-1\n1,1,0,1\n", NULL, 3, 7, "a mass must be above 0"},
@@ -263,6 +283,58 @@ static void test_faults_of_both_files_are_found_in_one_go(void **state)
     fixture_reset(&fixture);
 }
 
+static void test_a_second_column_is_not_offered_again(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    add_files(&fixture, NODES, "a,b,b,stiffness\n0,1,1,10\n");
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
+    assert_int_equal(fixture.diagnostics.count, 1);
+    assert_string_equal(fixture.diagnostics.items[0].text, "a second column 'b'");
+    assert_null(fixture.diagnostics.items[0].hint);
+    fixture_reset(&fixture);
+}
+
+// Columns of messages count characters.
+static void test_columns_after_other_letters(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    add_files(&fixture, "x,y,z,mass\n\xC3\xA9,?,0,1\n1,0,0,1\n1,1,0,1\n", SPRINGS);
+    assert_int_equal(fixture_try(&fixture), TAUT_ERROR_SCENE);
+    assert_int_equal(fixture.diagnostics.count, 2);
+    assert_int_equal(fixture.diagnostics.items[0].at.column, 1);
+    assert_int_equal(fixture.diagnostics.items[1].at.column, 3);
+    fixture_reset(&fixture);
+}
+
+// As they come from old Macs, from Windows and from R, with names and numbers in quotes, and with
+// or without line ends after the last row.
+static void test_dialects(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes, *springs;
+    } cases[] = {
+        {"x,y,z,mass\r0,0,0,1\r1,0,0,2\r1,2,0,0.5\r", "a,b,stiffness\r0,1,10\r1,2,20"},
+        {"\xEF\xBB\xBFx,y,z,mass\r\n0,0,0,1\r\n1,0,0,2\r\n1,2,0,0.5",
+         "a,b,stiffness\r\n0,1,10\r\n1,2,20\r\n\r\n"},
+        {"x,y,z,mass\n0,0,0,1\r1,0,0,2\r\n1,2,0,0.5\r\r", "a,b,stiffness\n0,1,10\r1,2,20\n"},
+        {"\"x\",\"y\", \"z\" ,\"mass\"\n0,0,0,1\n1,0,\"0\",2\n\"1\",2,0,\"0.5\"\n \n\t\n", SPRINGS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fixture;
+        add_files(&fixture, cases[i].nodes, cases[i].springs);
+        const struct body *body = fixture_build(&fixture);
+        assert_int_equal(body->node_count, 3);
+        assert_int_equal(body->spring_count, 2);
+        assert_position(body, 2, 1, 2, 0);
+        assert_true(body->masses[2] == 0.5);
+        assert_true(body->materials[body->spring_materials[1]].stiffness == 20.0);
+        fixture_reset(&fixture);
+    }
+}
+
 static void test_many_faults_are_cut_off(void **state)
 {
     (void)state;
@@ -306,6 +378,34 @@ static void check_large_table(struct fixture *fixture)
     for (int i = 0; i < ROWS; i++)
         assert_position(body, (uint64_t)i, i, i + 0.25, -i);
     fixture_reset(fixture);
+}
+
+// Also with the end of a chunk between CR and LF.
+static void test_line_ends_across_chunks(void **state)
+{
+    (void)state;
+    enum { CHUNK = 1 << 16, PADDINGS = 4 };
+    char *text = malloc(2 * CHUNK);
+    assert_non_null(text);
+    for (int ends = 0; ends < 2; ends++)
+        for (int padding = 0; padding < PADDINGS; padding++) {
+            struct fixture fixture;
+            const char *end = ends ? "\r\n" : "\r";
+            size_t filled = (size_t)sprintf(text, "x,y,z,mass%s0,0,0,", end);
+            const size_t blanks = CHUNK - filled - 3 + (size_t)padding;
+            memset(text + filled, ' ', blanks);
+            filled += blanks;
+            sprintf(text + filled, "1%s1,0,0,2%s1,2,0,zero%s", end, end, end);
+            add_files(&fixture, text, SPRINGS);
+            fixture_refuse(&fixture, nodes_path, (mark){4, 7}, "'zero' is not a number");
+            memcpy(strstr(text, "zero"), "0.50", 4);
+            add_files(&fixture, text, SPRINGS);
+            const struct body *body = fixture_build(&fixture);
+            assert_int_equal(body->node_count, 3);
+            assert_position(body, 2, 1, 2, 0);
+            fixture_reset(&fixture);
+        }
+    free(text);
 }
 
 static void test_a_table_of_many_chunks(void **state)
@@ -393,7 +493,11 @@ int main(void)
         cmocka_unit_test(test_springs_file_with_a_header_only),
         cmocka_unit_test(test_misspelt_column_is_offered),
         cmocka_unit_test(test_faults_of_both_files_are_found_in_one_go),
+        cmocka_unit_test(test_a_second_column_is_not_offered_again),
+        cmocka_unit_test(test_columns_after_other_letters),
+        cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_many_faults_are_cut_off),
+        cmocka_unit_test(test_line_ends_across_chunks),
         cmocka_unit_test(test_a_table_of_many_chunks),
         cmocka_unit_test(test_a_table_from_a_pipe),
         cmocka_unit_test(test_files_that_cannot_be_read),

@@ -520,7 +520,8 @@ static void test_ranges_are_checked_before_memory(void **state)
 
 // ---- Files: sizes from headers and samples
 
-static const char *write_mesh(const char *name, int rows, bool header_only)
+// Without a line end, a header alone.
+static const char *write_mesh(const char *name, int rows, const char *line_end)
 {
     static char path[4096];
     if (mkdir(TAUT_TEST_OUT, 0777) != 0)
@@ -528,18 +529,18 @@ static const char *write_mesh(const char *name, int rows, bool header_only)
     snprintf(path, sizeof path, "%s/%s", TAUT_TEST_OUT, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    if (header_only)
+    if (!line_end)
         fprintf(file,
                 "ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nproperty "
                 "float y\nproperty float z\nelement face 4000000000\nproperty list uchar int "
                 "vertex_indices\nend_header\n");
-    for (int j = 0; !header_only && j < rows; j++)
+    for (int j = 0; line_end && j < rows; j++)
         for (int i = 0; i < rows; i++)
-            fprintf(file, "v %d %d 0.%d\n", i, j, i * j % 10);
-    for (int j = 0; !header_only && j + 1 < rows; j++)
+            fprintf(file, "v %d %d 0.%d%s", i, j, i * j % 10, line_end);
+    for (int j = 0; line_end && j + 1 < rows; j++)
         for (int i = 0; i + 1 < rows; i++)
-            fprintf(file, "f %d %d %d %d\n", j * rows + i + 1, j * rows + i + 2,
-                    (j + 1) * rows + i + 2, (j + 1) * rows + i + 1);
+            fprintf(file, "f %d %d %d %d%s", j * rows + i + 1, j * rows + i + 2,
+                    (j + 1) * rows + i + 2, (j + 1) * rows + i + 1, line_end);
     assert_int_equal(fclose(file), 0);
     return path;
 }
@@ -547,20 +548,25 @@ static const char *write_mesh(const char *name, int rows, bool header_only)
 static void test_files_are_sampled(void **state)
 {
     (void)state;
+    static const char *const line_ends[] = {"\n", "\r\n", "\r"};
     char body[4200];
-    snprintf(body, sizeof body, "mass: 1, type: mesh, file: '%s', springs: {edges: " MATERIAL "}",
-             write_mesh("memory.obj", 300, false));
-    taut_scene *scene = read(body, "", "symplectic_euler", "single");
     struct body_size size;
-    body_size_find(scene, 0, &size);
-    assert_false(size.exact);
-    assert_true(fabs(size.nodes - 90000) < 9000);
-    assert_true(fabs(size.faces - 178802) < 18000);
-    assert_true(fabs(size.springs - 268201) < 27000);
-    scene_free(scene);
+    taut_scene *scene;
+    for (int i = 0; i < 3; i++) {
+        snprintf(body, sizeof body,
+                 "mass: 1, type: mesh, file: '%s', springs: {edges: " MATERIAL "}",
+                 write_mesh("memory.obj", 300, line_ends[i]));
+        scene = read(body, "", "symplectic_euler", "single");
+        body_size_find(scene, 0, &size);
+        assert_false(size.exact);
+        assert_true(fabs(size.nodes - 90000) < 9000);
+        assert_true(fabs(size.faces - 178802) < 18000);
+        assert_true(fabs(size.springs - 268201) < 27000);
+        scene_free(scene);
+    }
     // A header that declares more than the file has.
     snprintf(body, sizeof body, "mass: 1, type: mesh, file: '%s', springs: {edges: " MATERIAL "}",
-             write_mesh("memory.ply", 0, true));
+             write_mesh("memory.ply", 0, NULL));
     scene = read(body, "", "symplectic_euler", "single");
     body_size_find(scene, 0, &size);
     assert_true(size.nodes < 1000);

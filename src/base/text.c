@@ -1,4 +1,4 @@
-// Formatted text, and UTF-8.
+// Formatted text, the byte order mark, and UTF-8.
 #include "base/text.h"
 
 #include <stdio.h>
@@ -44,6 +44,11 @@ bool text_ends_with_any_case(const char *text, const char *ending)
 {
     const char *end = ending_of(text, ending);
     return end && strcasecmp(end, ending) == 0;
+}
+
+size_t text_byte_order_mark(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
 // Within single quotes everything stands for itself but the single quote.

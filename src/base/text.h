@@ -1,4 +1,4 @@
-// Text: printf into an allocated string, endings, and the UTF-8 decoder.
+// Text: printf into an allocated string, endings, line ends, and the UTF-8 decoder.
 #ifndef TAUT_BASE_TEXT_H
 #define TAUT_BASE_TEXT_H
 
@@ -23,6 +23,20 @@ bool text_ends_with_any_case(const char *text, const char *ending);
 // A malloc'ed copy of a path as a word of a command that is printed for a POSIX shell: in quotes if
 // it has anything that a shell changes, and never like an option. NULL if memory runs out.
 char *text_shell_path(const char *path);
+
+// ---- Lines
+
+// The length of a byte order mark at the beginning of a text, which Windows programs put there.
+size_t text_byte_order_mark(const char *text, size_t length);
+
+// The length of the line end at `at`, of which `left` bytes are readable: LF, CR LF, or CR alone; 0
+// if there is none.
+static inline size_t text_line_end(const char *at, size_t left)
+{
+    if (left == 0 || (*at != '\n' && *at != '\r'))
+        return 0;
+    return *at == '\r' && left > 1 && at[1] == '\n' ? 2 : 1;
+}
 
 // ---- UTF-8
 

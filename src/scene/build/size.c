@@ -44,15 +44,22 @@ static double count_words(const char *line)
     return words;
 }
 
+// The beginning of the line after this one; NULL if the block ends in this line.
+static char *next_line(char *line)
+{
+    line += strcspn(line, "\r\n");
+    return *line ? line + text_line_end(line, 2) : NULL;
+}
+
 // Counts the complete lines of a block, whose first line may be cut off.
 static double count_lines(char *block, bool from_start, const char *first, const char *second,
                           struct sampled *sampled)
 {
-    char *line = from_start ? block : strchr(block, '\n'), *start;
+    char *line = from_start ? block : next_line(block);
+    const char *const start = line;
     if (!line)
         return 0;
-    start = line += !from_start;
-    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+    for (char *next; (next = next_line(line)) != NULL; line = next) {
         line += strspn(line, " \t");
         sampled->lines++;
         sampled->first += begins_with(line, first);
@@ -315,7 +322,7 @@ static void set_network(const struct scene_body *given, struct body_size *size)
         reading += sampled.bytes;
         // Material indices, and rest lengths if there is a column of them.
         materials = sizeof(uint32_t);
-        sampled.head[strcspn(sampled.head, "\n")] = '\0';
+        sampled.head[strcspn(sampled.head, "\r\n")] = '\0';
         materials += strstr(sampled.head, "rest_length") ? sizeof(double) : 0;
     }
     struct build_counts counts = {.nodes = (uint64_t)nodes, .springs = {(uint64_t)springs}};

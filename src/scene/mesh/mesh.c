@@ -22,11 +22,10 @@
 
 // ---- Text
 
-// The length of a byte order mark, which Windows programs put before a text.
-static size_t byte_order_mark(const struct mesh_text *text)
+// The beginning of the text, after a byte order mark.
+static const char *text_start(const struct mesh_text *text)
 {
-    size_t size = (size_t)(text->end - text->data);
-    return size >= 3 && memcmp(text->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return text->data + text_byte_order_mark(text->data, (size_t)(text->end - text->data));
 }
 
 void text_begin(struct mesh_text *text, const char *path, const char *data, size_t size,
@@ -37,7 +36,7 @@ void text_begin(struct mesh_text *text, const char *path, const char *data, size
                                .end = data + size,
                                .loaded = data + size,
                                .diagnostics = diagnostics};
-    text->at = data + byte_order_mark(text);
+    text->at = text_start(text);
 }
 
 // ---- Text: chunks
@@ -128,12 +127,10 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
-// The beginning of the line after the line end at `at`: after \n, \r\n or a lone \r.
+// The beginning of the line after the line end, or end of the text, at `at`.
 static const char *after_line_end(const struct mesh_text *text, const char *at)
 {
-    if (at < text->end && *at == '\r')
-        return at + 1 < text->end && at[1] == '\n' ? at + 2 : at + 1;
-    return at < text->end ? at + 1 : at;
+    return at + text_line_end(at, (size_t)(text->end - at));
 }
 
 static bool is_continued(const struct mesh_text *text, const char *at)
@@ -250,7 +247,7 @@ struct token_shown token_show(struct token token)
 static mark mark_at(const struct mesh_text *text, const char *at, const char **line)
 {
     mark position = {1, 1};
-    *line = text->data + byte_order_mark(text);
+    *line = text_start(text);
     for (const char *next = *line; next < at;) {
         next = is_line_end(*next) ? after_line_end(text, next) : next + 1;
         if (next <= at && is_line_end(next[-1])) {
@@ -834,7 +831,7 @@ static bool read_file(enum mesh_format format, FILE *file, const char *path, str
     text.bytes = bytes;
     text.file = file;
     bool sound = size == 0 || load_more(&text);
-    text.at = bytes + byte_order_mark(&text);
+    text.at = text_start(&text);
     sound = sound && read_text(format, &text, mesh);
     memory_release(NULL, bytes, size + 1, 1);
     return sound;

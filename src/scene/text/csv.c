@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/os.h"
+#include "base/text.h"
 #include "scene/text/number.h"
 
 // ---- Messages
@@ -28,7 +29,7 @@ static void report_at(struct csv *csv, const char *at, const char *hint, const c
         length = length < SHOWN_LINE ? length : SHOWN_LINE;
         memcpy(shown, csv->row, length);
         shown[length] = '\0';
-        size_t column = (size_t)(at - csv->row) + 1;
+        size_t column = text_utf8_count(csv->row, (size_t)(at - csv->row)) + 1;
         position.line = csv->line < INT_MAX ? (int)csv->line : INT_MAX;
         position.column = column < INT_MAX ? (int)column : INT_MAX;
     }
@@ -91,19 +92,23 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static uint64_t count_line_ends(const char *text, size_t length)
+// Counts the line ends of a part of a text that follows the character `last`.
+static uint64_t count_line_ends(const char *text, size_t length, char last)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += text[i] == '\n';
+    for (size_t i = 0; i < length; i++) {
+        count += text[i] == '\r' || (text[i] == '\n' && last != '\r');
+        last = text[i];
+    }
     return count;
 }
 
-// Finds where the table ends and how many rows it has. Blanks and line ends after it are left out,
-// so that only lines in the middle can be empty.
+// Finds where the table begins and ends and how many rows it has. Blanks and line ends after it are
+// left out, so that only lines in the middle can be empty.
 static bool survey(struct csv *csv)
 {
     uint64_t before = 0, line_ends = 0;
+    char last = '\0';
     size_t got;
     do {
         got = fread(csv->text, 1, CHUNK, csv->stream);
@@ -114,11 +119,14 @@ static bool survey(struct csv *csv)
         size_t kept = got;
         while (kept > 0 && is_blank(csv->text[kept - 1]))
             kept--;
+        if (before == 0)
+            csv->start = text_byte_order_mark(csv->text, got);
         if (kept > 0) {
             csv->length = before + kept;
-            csv->row_count = line_ends + count_line_ends(csv->text, kept);
+            csv->row_count = line_ends + count_line_ends(csv->text, kept, last);
         }
-        line_ends += count_line_ends(csv->text, got);
+        line_ends += count_line_ends(csv->text, got, last);
+        last = got > 0 ? csv->text[got - 1] : last;
         before += got;
     } while (got == CHUNK);
     return true;
@@ -147,13 +155,14 @@ static bool read_more(struct csv *csv)
         return ferror(csv->stream)
                    ? report_unread(csv, errno)
                    : report_file(csv, "cannot read the file: ", "it became shorter meanwhile");
+    if (memchr(csv->text + kept, '\0', csv->filled - kept))
+        return report_file(csv, "cannot read the file: ", "it changed meanwhile");
     csv->next = csv->text;
     return true;
 }
 
 static bool rewind_to_first_line(struct csv *csv)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
     if (fseeko(csv->stream, 0, SEEK_SET) != 0)
         return report_unread(csv, errno);
     csv->next = csv->text;
@@ -162,8 +171,7 @@ static bool rewind_to_first_line(struct csv *csv)
     csv->line = 0;
     if (!read_more(csv))
         return false;
-    if (strncmp(csv->text, byte_order_mark, 3) == 0)
-        csv->next += 3;
+    csv->next += csv->start;
     return true;
 }
 
@@ -171,39 +179,50 @@ static bool rewind_to_first_line(struct csv *csv)
 
 static bool next_line(struct csv *csv)
 {
-    const char *end = NULL;
+    size_t length, line_end, left;
     do {
         if (!csv->next)
             return false;
-        end = memchr(csv->next, '\n', csv->filled - (size_t)(csv->next - csv->text));
-    } while (!end && read_more(csv));
+        left = csv->filled - (size_t)(csv->next - csv->text);
+        length = strcspn(csv->next, "\r\n");
+        line_end = text_line_end(csv->next + length, left - length);
+        // Even after a line end, more is needed: the LF of a CR LF.
+    } while (length + line_end == left && read_more(csv));
     if (!csv->next) // reading has failed
         return false;
     csv->row = csv->next;
     csv->line++;
-    csv->next = end ? end + 1 : NULL;
+    csv->next = line_end > 0 ? csv->row + length + line_end : NULL;
     return true;
 }
 
-// The cell that begins at `at`, without surrounding blanks; *end is the comma or line end after it.
+// The cell that begins at `at`, without surrounding blanks and then quotes; *end is the comma or
+// line end after it.
 static struct csv_cell cut_cell(const char *at, const char **end)
 {
     at += strspn(at, " \t");
-    size_t length = strcspn(at, ",\n");
+    size_t length = strcspn(at, ",\r\n");
     *end = at + length;
-    while (length > 0 && strchr(" \t\r", at[length - 1]))
+    while (length > 0 && strchr(" \t", at[length - 1]))
         length--;
+    if (length > 1 && at[0] == '"' && memchr(at + 1, '"', length - 1) == at + length - 1)
+        return (struct csv_cell){at + 1, length - 2};
     return (struct csv_cell){at, length};
 }
 
 // Splits the current row into cells, of which at most `capacity` are stored, and returns their
-// number.
-static size_t cut_row(const struct csv *csv, struct csv_cell *cells, size_t capacity)
+// number; 0, after an error, if one of these has quotes around more than a name or a number.
+static size_t cut_row(struct csv *csv, struct csv_cell *cells, size_t capacity)
 {
     size_t count = 0;
     const char *end = csv->row - 1;
     do {
         struct csv_cell cell = cut_cell(end + 1, &end);
+        if (count < capacity && cell.length > 0 && cell.text[0] == '"') {
+            report_at(csv, cell.text, NULL,
+                      "a cell in quotes must not have commas, quotes or line ends");
+            return 0;
+        }
         if (count < capacity)
             cells[count] = cell;
         count++;
@@ -216,6 +235,8 @@ bool csv_next(struct csv *csv)
     while (csv->error_count < CSV_ERRORS_MAX && next_line(csv)) {
         struct csv_cell cells[CSV_FIELDS_MAX];
         size_t count = cut_row(csv, cells, CSV_FIELDS_MAX);
+        if (count == 0)
+            continue;
         if (count == csv->column_count) {
             for (size_t column = 0; column < count; column++)
                 csv->cells[csv->field_of_column[column]] = cells[column];
@@ -257,7 +278,7 @@ static bool is_cell(struct csv_cell cell, const char *name)
     return strlen(name) == cell.length && memcmp(cell.text, name, cell.length) == 0;
 }
 
-static void report_column(struct csv *csv, struct csv_cell cell, const char *what)
+static bool report_unknown_column(struct csv *csv, struct csv_cell cell)
 {
     const char *names[CSV_FIELDS_MAX];
     char name[SHOWN_CELL + 1], text[128];
@@ -265,26 +286,48 @@ static void report_column(struct csv *csv, struct csv_cell cell, const char *wha
         names[field] = csv->fields[field].name;
     snprintf(name, sizeof name, "%.*s", (int)(cell.length < SHOWN_CELL ? cell.length : SHOWN_CELL),
              cell.text);
-    snprintf(text, sizeof text, "%s column '%s'", what, name);
+    snprintf(text, sizeof text, "unknown column '%s'", name);
     report_at(csv, cell.text, nearest_name(name, names, csv->field_count), text);
+    return false;
 }
 
 // Assigns a column to its field; reports an error if there is none, or if another column has the
 // same name.
 static bool name_column(struct csv *csv, struct csv_cell cell, size_t column)
 {
+    char text[64];
     for (size_t field = 0; field < csv->field_count; field++) {
         if (!is_cell(cell, csv->fields[field].name))
             continue;
         if (csv_has(csv, field)) {
-            report_column(csv, cell, "a second");
+            snprintf(text, sizeof text, "a second column '%s'", csv->fields[field].name);
+            report_at(csv, cell.text, NULL, text);
             return false;
         }
         csv->cells[field] = cell;
         csv->field_of_column[column] = (int)field;
         return true;
     }
-    report_column(csv, cell, "unknown");
+    if (cell.length > 0)
+        return report_unknown_column(csv, cell);
+    report_at(csv, cell.text, NULL, "a column without a name");
+    return false;
+}
+
+// Whether the header is a list of cells; reports an error if it is empty, or if something else than
+// commas separates its cells.
+static bool check_header(struct csv *csv, const struct csv_cell *cells, size_t count)
+{
+    if (count != 1)
+        return count > 0;
+    const size_t first = strcspn(cells[0].text, ";\t\r\n");
+    if (cells[0].length == 0)
+        report_at(csv, csv->row, NULL, "the first line is empty; it must name the columns");
+    else if (first < cells[0].length)
+        report_at(csv, cells[0].text + first, NULL,
+                  "commas must separate the cells, not semicolons or tabs");
+    else
+        return true;
     return false;
 }
 
@@ -296,6 +339,8 @@ static bool read_header(struct csv *csv)
     if (!rewind_to_first_line(csv) || !next_line(csv))
         return false;
     size_t count = cut_row(csv, cells, CSV_FIELDS_MAX + 1);
+    if (!check_header(csv, cells, count))
+        return false;
     // If there is a column too many, one is unknown or a duplicate, which name_column reports.
     csv->column_count = count < CSV_FIELDS_MAX ? count : CSV_FIELDS_MAX;
     for (size_t column = 0; column < count && column < CSV_FIELDS_MAX + 1; column++)
@@ -320,7 +365,7 @@ bool csv_open(struct csv *csv, const char *path, const struct csv_field *fields,
     csv->text = text;
     if (!open_stream(csv) || !survey(csv))
         return false;
-    if (csv->length == 0)
+    if (csv->length == csv->start)
         return report_file(csv, "the file is empty; its first line must name the columns", "");
     return read_header(csv);
 }

@@ -1,7 +1,9 @@
-// A strict reader of CSV tables with a header row: numbers only, no quotes, every row as wide as
-// the header, columns by name in any order. Anything else is an error at FILE:LINE:COLUMN. A table
-// is read in chunks, twice: to count its rows, and for these. It takes the memory of one chunk, or
-// of its longest line; from a pipe, of which there is no second reading, that of the whole table.
+// A strict reader of CSV tables with a header row: commas between numbers and plain names, which
+// may be in quotes; every row as wide as the header, columns by name in any order. LF, CR LF and CR
+// end lines; empty lines may follow the table. Anything else is an error at FILE:LINE:COLUMN. A
+// table is read in chunks, twice: to count its rows, and for these. It takes the memory of one
+// chunk, or of its longest line; from a pipe, of which there is no second reading, that of the
+// whole table.
 #ifndef TAUT_SCENE_CSV_H
 #define TAUT_SCENE_CSV_H
 
@@ -36,7 +38,8 @@ struct csv {
     size_t error_count; // from CSV_ERRORS_MAX on, no more rows are returned
     FILE *stream;
     char *pipe;              // what a pipe had, which the stream reads
-    uint64_t length;         // bytes of the table, without blanks and empty lines at its end
+    size_t start;            // of the table, after a byte order mark
+    uint64_t length;         // end of the table, without blanks and empty lines at its end
     uint64_t row_count;      // after the header
     char *text;              // a part of the table, up to byte `end` of it, and a NUL
     size_t filled, capacity; // of the part

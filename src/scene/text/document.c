@@ -19,10 +19,8 @@ static size_t line_break_bytes(const char *text, size_t length, size_t at)
 {
     const unsigned char *c = (const unsigned char *)text + at;
     size_t left = length - at;
-    if (c[0] == '\r')
-        return left > 1 && c[1] == '\n' ? 2 : 1;
-    if (c[0] == '\n')
-        return 1;
+    if (c[0] == '\r' || c[0] == '\n')
+        return text_line_end(text + at, left);
     if (left > 1 && c[0] == 0xC2 && c[1] == 0x85)
         return 2;
     if (left > 2 && c[0] == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9))
@@ -33,10 +31,9 @@ static size_t line_break_bytes(const char *text, size_t length, size_t at)
 bool source_init(struct source *source, const char *name, const char *text, size_t length)
 {
     *source = (struct source){0};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    const size_t skipped = text_byte_order_mark(text, length);
+    text += skipped;
+    length -= skipped;
     source->name = strdup(name);
     source->text = malloc(length + 1);
     if (!source->name || !source->text)
