@@ -23,7 +23,7 @@
 //
 // Springs break and yield at the start of a step, never at an intermediate guess. Kinematic nodes
 // have their prescribed positions at the time of the stage. implicit_end.c cuts the motion of a
-// step, and changes the memory of friction.
+// step, and changes the memory of friction; implicit_energy.c measures its energy.
 #include "integrate/implicit.h"
 
 #include "base/memory.h"
@@ -35,11 +35,6 @@
 #include "springs/exchange.h"
 #include "springs/shares.h"
 #include "state/reading.h"
-
-static bool keeps_cuts(const struct system *system)
-{
-    return system->surface_contact && system->settings.keep_energy_budget;
-}
 
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error)
 {
@@ -92,17 +87,6 @@ uint64_t REAL_NAME(implicit_bytes)(const struct system *system)
 }
 
 // ---- A stage
-
-// The time of the stage since the start of the step, and g, both in seconds.
-struct stage_rule {
-    double elapsed, g;
-};
-
-// Whether a stage is the end of a step of implicit Euler.
-static bool is_euler(const struct system *system, struct stage_rule stage)
-{
-    return stage.g == system->settings.dt;
-}
 
 static struct evaluation stage_evaluation(const struct system *system, struct stage_rule stage)
 {
@@ -162,37 +146,6 @@ static void find_residual(struct system *system, struct stage_rule stage,
     REAL_NAME(mouse_spring_add_force)(system, stage.g, share, &r);
     worker_barrier(worker);
     REAL_NAME(shares_fill)(system, r, worker);
-}
-
-// For the budget, once a system has been solved, before anything follows its solution: what meshes
-// and spheres that move do in it. Their impulse on the nodes is that of the forces of the system.
-// Those at its solution differ from them where contacts are stiff, as they turn and end within a
-// step. The barrier of what comes next lets no other worker change anything before this is done.
-static void note_colliders(struct system *system, struct stage_rule stage,
-                           const struct worker *worker)
-{
-    struct implicit *it = system->implicit;
-    if (worker->index != 0 || !keeps_cuts(system))
-        return;
-    double powers[2];
-    REAL_NAME(surface_tangent_collider_powers)(system, stage.g, it->solver.solution, powers);
-    it->colliders.before = collider_power_so_far(&it->colliders);
-    it->colliders.of_system = powers[0] + powers[1];
-    it->colliders.applied = 0;
-}
-
-// Before the first system of a step, or of its repetition, whose velocities are those of its start:
-// for bdf2, whose v* differs from them, the equations lack a third of the step before.
-static void forget_colliders(struct system *system, struct stage_rule stage,
-                             const struct worker *worker)
-{
-    const bool two = system->settings.integrator == INTEGRATOR_BDF2 && !is_euler(system, stage);
-    struct collider_powers *it = &system->implicit->colliders;
-    if (worker->index != 0)
-        return;
-    it->g = stage.g;
-    it->of_system = it->applied = system->implicit->revised = 0;
-    it->before = two ? -system->work.collider_work[0] / (3 * stage.g) : 0;
 }
 
 // V += scale d, and X with it.
@@ -359,7 +312,7 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
         bool settled = true;
         struct linear_result linear = solve_with_friction(system, stage, &settled, worker);
         same &= linear.converged && linear.iterations == 0;
-        note_colliders(system, stage, worker);
+        REAL_NAME(implicit_note_colliders)(system, stage.g, worker);
         correct(system, 1, stage, worker);
         residual = linear.residual;
         converged = linear.converged;
@@ -381,64 +334,13 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
 
 // ---- The steps
 
-// The energy at the end of the last step is that at the start of this one unless something has
-// changed in between: springs may break or yield, and gas may be pumped in.
-static void reuse_energy(struct system *system)
-{
-    struct implicit *it = system->implicit;
-    const bool changes = plan_fragile_total(system->plan) > 0 || topology_has_gas(system->topology);
-    it->start_known = system->state->energy_current && !changes;
-    if (it->start_known)
-        it->start = it->end;
-    system->state->energy_current = false;
-}
-
-// What the budget needs of the forces at the start of a step in which contact may cut the motion.
-static void note_start(struct system *system, const struct worker *worker)
-{
-    const struct state *s = system->state;
-    const struct node_vectors to = system->implicit->start_force;
-    const struct range share = node_share(system, worker);
-    if (!keeps_cuts(system))
-        return;
-    for (size_t i = share.first; i < share.end; i++) {
-        to.x[i] = s->fx[i];
-        to.y[i] = s->fy[i];
-        to.z[i] = s->fz[i];
-    }
-    const double power = REAL_NAME(contact_colliders_power)(system, worker);
-    if (worker->index == 0)
-        system->implicit->colliders =
-            (struct collider_powers){.g = system->settings.dt, .start = power};
-}
-
-// For the budget, at the midpoint whose forces the step has: vibrations have other powers at the
-// ends of steps that are long beside them, 1 + (omega h / 2)^2 times those of the middle.
-static void note_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
-{
-    struct implicit *it = system->implicit;
-    if (!system->settings.keep_energy_budget)
-        return;
-    REAL_NAME(work_measure_stage)
-    (system, stage_evaluation(system, stage).time, it->stage_powers, worker);
-    if (worker->index == 0)
-        it->times = POWERS_AT_STAGE;
-}
-
-// The same of a step of implicit Euler.
-static void note_euler(struct system *system, const struct worker *worker)
-{
-    if (worker->index == 0)
-        system->implicit->times = POWERS_AT_END;
-}
-
 // The start of a step; the energy budget uses the forces there. Returns false if gas has no volume
 // left.
 static bool begin(struct system *system, const struct worker *worker)
 {
     struct evaluation now = REAL_NAME(evaluation_now)(system);
     if (worker->index == 0) {
-        reuse_energy(system);
+        REAL_NAME(implicit_reuse_energy)(system);
         system->implicit->times = POWERS_AT_BOTH_ENDS;
     }
     REAL_NAME(springs_yield)(system, worker);
@@ -455,7 +357,7 @@ static bool begin(struct system *system, const struct worker *worker)
     if (gas_has_collapsed(system))
         return false;
     if (budget) {
-        note_start(system, worker);
+        REAL_NAME(implicit_note_start)(system, worker);
         REAL_NAME(work_sample)(system, now, worker);
         REAL_NAME(work_follows_impact)(system, worker);
     }
@@ -484,7 +386,7 @@ static void start_from_state(struct system *system, const struct worker *worker)
 static bool solve_stage(struct system *system, struct stage_rule stage, const struct worker *worker)
 {
     REAL_NAME(friction_predict)(system, stage.g, worker);
-    forget_colliders(system, stage, worker);
+    REAL_NAME(implicit_forget_colliders)(system, stage, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     const bool same = newton(system, stage, worker);
@@ -541,10 +443,8 @@ static void reflect(struct system *system, const struct worker *worker)
 // repeated from its start with constraints (constraints.c): first for all nodes that ended inside,
 // then also for those that penetrate once these are stopped, and without those that would pull.
 
-// How the end of a step follows from its stage; `start` and `speed` are positions and velocities at
-// its start. `mirrored`: the stage is the midpoint.
+// How the end of a step follows from its stage. `mirrored`: the stage is the midpoint.
 static struct end_rule end_of_step(const struct system *system, struct stage_rule stage,
-                                   struct split_vectors start, struct split_vectors speed,
                                    bool mirrored)
 {
     return (struct end_rule){
@@ -552,8 +452,8 @@ static struct end_rule end_of_step(const struct system *system, struct stage_rul
         .g = stage.g,
         .travel = mirrored ? 2 * stage.g : stage.g,
         .base = system->implicit->base,
-        .start = start,
-        .start_velocity = speed,
+        .start = start_positions(system),
+        .start_velocity = start_velocities(system),
         .start_time = REAL_NAME(evaluation_now)(system).time,
         .mirrored = mirrored,
     };
@@ -580,10 +480,11 @@ static void store_free(struct system *system, const struct end_rule *rule,
 }
 
 // Restores the velocities, and for bdf2 the positions, at the start of the step.
-static void restore_start(struct system *system, struct split_vectors positions,
-                          struct split_vectors velocities, const struct worker *worker)
+static void restore_start(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
+    const struct split_vectors positions = start_positions(system),
+                               velocities = start_velocities(system);
     struct range share = node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
@@ -646,7 +547,7 @@ static struct constrained_result solve_constrained(struct system *system, struct
         system->implicit_statistics.iterations += iterations;
     }
     record(system, result.converged && least > 0 ? 0 : residual, result.converged, worker);
-    note_colliders(system, stage, worker);
+    REAL_NAME(implicit_note_colliders)(system, stage.g, worker);
     stage_end(&system->clock, STAGE_SOLVE, worker);
     return found;
 }
@@ -661,36 +562,6 @@ static void sum_slopes(const struct system *system, const void *argument, struct
     for (size_t i = range.first; i < range.end; i++)
         sums[0] += (double)r.x[i] * (double)d.x[i] + (double)r.y[i] * (double)d.y[i] +
                    (double)r.z[i] * (double)d.z[i];
-}
-
-// m (v^2 + (h gravity)^2) / 2, v being v*.
-static void sum_motion(const struct system *system, const void *argument, struct range range,
-                       double sums[SUM_WIDTH])
-{
-    const double added = *(const double *)argument;
-    const struct implicit *it = system->implicit;
-    for (size_t i = range.first; i < range.end; i++) {
-        const vec3 v = node_vector(it->velocity.high, i);
-        sums[0] +=
-            0.5 * (double)it->solver.mass[i] * (v.x * v.x + v.y * v.y + v.z * v.z + added * added);
-    }
-}
-
-static double sum_over_nodes(struct system *system, chunk_sum sum, const void *argument,
-                             const struct worker *worker)
-{
-    double sums[SUM_WIDTH];
-    REAL_NAME(sum_over_chunks)
-    (system, (size_t)system->state->nodes, sum, argument, sums, worker);
-    return sums[0];
-}
-
-// The energy that errors of a step are relative to, J: the kinetic energy, plus that of one step of
-// free fall for bodies at rest.
-static double energy_of_motion(struct system *system, const struct worker *worker)
-{
-    const double added = system->settings.dt * vec3_length(system->topology->environment.gravity);
-    return sum_over_nodes(system, sum_motion, &added, worker);
 }
 
 // The energy of the residual, r' P r, J, with the P of the last linear system with constraints.
@@ -715,143 +586,19 @@ static void apply_correction(struct system *system, struct stage_rule stage,
 {
     enum { CUTS = 6 };
     const double overshoot = 0.5, least = 0.1;
-    double scale = 1;
+    double scale = 1, slopes[SUM_WIDTH];
     correct(system, 1, stage, worker);
     find_residual(system, stage, worker);
     for (int cut = 0; searches && cut < CUTS; cut++) {
-        const double slope = sum_over_nodes(system, sum_slopes, NULL, worker);
-        if (!(slope < -overshoot * found->energy))
+        REAL_NAME(sum_over_chunks)
+        (system, (size_t)system->state->nodes, sum_slopes, NULL, slopes, worker);
+        if (!(slopes[0] < -overshoot * found->energy))
             break;
-        const double shorter = scale * fmax(least, found->energy / (found->energy - slope));
+        const double shorter = scale * fmax(least, found->energy / (found->energy - slopes[0]));
         correct(system, shorter - scale, stage, worker);
         find_residual(system, stage, worker);
         scale = shorter;
     }
-}
-
-// Whether the energy of a step is checked: with projecting colliders, and for the midpoint method
-// also with penalty colliders, where it diverges otherwise; not while a mouse spring pulls.
-static bool is_checked(const struct system *system)
-{
-    return system->contacts.constraints && !system->mouse_spring.pulls;
-}
-
-static bool moves_nodes(const struct system *system)
-{
-    return system->topology->motion_count > 0 || system->kinematic_targets.count > 0;
-}
-
-// Measures the energy and the external power at the start of `step`, which is the present step or
-// the next one, with the gas of the present one.
-static void sample_energy(struct system *system, uint64_t step, struct energy_sample *sample,
-                          const struct worker *worker)
-{
-    const struct evaluation evaluation = {step_time(system, step), system->state->step + 1, false};
-    const struct scene_wind *wind = &system->topology->environment.wind;
-    struct external_power external = {0, 0};
-    const bool moves = moves_nodes(system) || REAL_NAME(mesh_colliders_move)(system) ||
-                       REAL_NAME(any_sphere_moves)(system, RESPONSE_CONTACT);
-    if (moves || (wind->present && wind->law == WIND_NODE))
-        REAL_NAME(forces_evaluate_without_breaking)(system, evaluation, worker);
-    if (moves || wind->present || REAL_NAME(any_sphere_moves)(system, RESPONSE_PENALTY))
-        external = REAL_NAME(external_power)(system, evaluation.time, worker);
-    REAL_NAME(energy_measure_without_fault)(system, evaluation, &sample->energy, worker);
-    if (worker->index == 0)
-        sample->external = external;
-    worker_barrier(worker);
-}
-
-static void swap(real *a, real *b, struct range nodes)
-{
-    for (size_t i = nodes.first; a && i < nodes.end; i++) {
-        const real kept = a[i];
-        a[i] = b[i];
-        b[i] = kept;
-    }
-}
-
-static void swap_vectors(struct node_vectors a, struct node_vectors b, struct range nodes)
-{
-    swap(a.x, b.x, nodes);
-    swap(a.y, b.y, nodes);
-    swap(a.z, b.z, nodes);
-}
-
-static void swap_with_state(struct system *system, struct split_vectors positions,
-                            struct split_vectors velocities, const struct worker *worker)
-{
-    const struct split_vectors x = state_positions(system->state);
-    const struct split_vectors v = state_velocities(system->state);
-    struct range share = node_share(system, worker);
-    swap_vectors(x.high, positions.high, share);
-    swap_vectors(x.low, positions.low, share);
-    swap_vectors(v.high, velocities.high, share);
-    swap_vectors(v.low, velocities.low, share);
-    worker_barrier(worker);
-}
-
-// Measures the energy at the start of the step if it is not known. May be called at any stage.
-static void ensure_start_energy(struct system *system, struct split_vectors start,
-                                struct split_vectors speed, const struct worker *worker)
-{
-    struct implicit *it = system->implicit;
-    if (it->start_known)
-        return;
-    swap_with_state(system, start, speed, worker); // all have read the flag when this returns
-    sample_energy(system, system->state->step, &it->start, worker);
-    swap_with_state(system, start, speed, worker);
-    if (worker->index == 0)
-        it->start_known = true;
-    worker_barrier(worker);
-}
-
-static void sum_driven(const struct system *system, const void *argument, struct range range,
-                       double sums[SUM_WIDTH])
-{
-    (void)argument;
-    const struct contact_constraints *all = system->contacts.constraints;
-    for (size_t i = range.first; i < range.end; i++)
-        sums[0] += all->nodes[i].count > 0 ? all->work[i][1] : 0;
-}
-
-// An upper estimate of the external work of the step, J, with a tenth added for forces that change
-// within the step. In a step of implicit Euler the forces at its end do the work; for the midpoint
-// method the mean of both ends is used, which averages over springs at a driven node that vibrate
-// from step to step.
-static double external_work(struct system *system, struct stage_rule stage,
-                            const struct worker *worker)
-{
-    const struct implicit *it = system->implicit;
-    const struct external_power *start = &it->start.external, *end = &it->end.external;
-    const double more = 0.1, h = system->settings.dt;
-    const bool middle = is_midpoint(system) && !is_euler(system, stage);
-    const double work = middle ? h * (start->power + end->power) / 2 : h * end->power;
-    double driven = 0;
-    if (system->contacts.constraints->present &&
-        REAL_NAME(any_sphere_moves)(system, RESPONSE_PROJECT))
-        driven = sum_over_nodes(system, sum_driven, NULL, worker);
-    return driven + work + more * (fabs(driven) + fabs(work)) + end->moved_kinetic -
-           start->moved_kinetic;
-}
-
-// Whether the step has gained more energy than the external work, rounding and a tolerance explain:
-// a ten-thousandth, or a thousandth with the midpoint method, whose energy fluctuates by that.
-static bool gains_energy(struct system *system, struct stage_rule stage,
-                         const struct worker *worker)
-{
-    const double part = is_midpoint(system) ? 1e-3 : 1e-4, digits = 8 * (double)REAL_EPSILON;
-    const taut_energy *start = &system->implicit->start.energy;
-    const taut_energy *end = &system->implicit->end.energy;
-    REAL_NAME(kinematic_place)(system, system->settings.dt, worker);
-    sample_energy(system, system->state->step + 1, &system->implicit->end, worker);
-    // With low parts heights are rounded as in double, and their change as forces are.
-    const bool mixed = state_is_mixed(system->state);
-    const double height = mixed ? fabs(end->gravity - start->gravity) : fabs(start->gravity);
-    const double most = start->total + external_work(system, stage, worker) +
-                        part * (energy_of_motion(system, worker) + start->elastic) +
-                        digits * (start->elastic + height) +
-                        (mixed ? 8 * DBL_EPSILON * fabs(start->gravity) : 0);
-    return !(end->total <= most);
 }
 
 // Whether surfaces have passed through each other in the step: further systems push them back.
@@ -891,7 +638,7 @@ static void solve_further(struct system *system, struct stage_rule stage,
     const struct scene_implicit *wanted = &system->settings.implicit;
     const uint64_t most = wanted->newton > SYSTEMS ? wanted->newton : SYSTEMS;
     const double enough = (wanted->newton > 1 ? fmin(part, wanted->tolerance) : part) *
-                          energy_of_motion(system, worker);
+                          REAL_NAME(implicit_energy_of_motion)(system, worker);
     const double least = checked && wanted->newton == 1 ? part_of_checked * enough : enough;
     find_residual(system, stage, worker);
     for (uint64_t i = 1; i < most; i++) {
@@ -913,7 +660,8 @@ static void solve_further(struct system *system, struct stage_rule stage,
         if (!checked || wanted->newton > 1)
             continue;
         REAL_NAME(constraints_finish)(system, rule, worker); // the work of moving surfaces
-        if (!gains_energy(system, stage, worker) && (settled || i >= SYSTEMS_OF_FRICTION) &&
+        if (!REAL_NAME(implicit_gains_energy)(system, stage, worker) &&
+            (settled || i >= SYSTEMS_OF_FRICTION) &&
             (i >= SYSTEMS_OF_CROSSING || (!crossed && !surfaces_cross(system, worker))))
             break;
     }
@@ -929,7 +677,7 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
 {
     const uint64_t newton = system->settings.implicit.newton;
     REAL_NAME(friction_stage)(system, stage.g, worker);
-    forget_colliders(system, stage, worker);
+    REAL_NAME(implicit_forget_colliders)(system, stage, worker);
     follow_velocity(system, (real)stage.g, worker);
     REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
     find_residual(system, stage, worker);
@@ -941,7 +689,7 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
         solve_constrained(system, stage, rule, true, 0, worker);
     }
     correct(system, 1, stage, worker);
-    const bool checked = is_checked(system) && newton == 1;
+    const bool checked = energy_is_checked(system) && newton == 1;
     if (!checked || !settled) {
         solve_further(system, stage, rule, checked, worker);
         return;
@@ -959,29 +707,11 @@ static struct stage_rule euler_instead(struct system *system, uint64_t steps,
     const double h = system->settings.dt;
     const uint64_t from = system->state->step + steps;
     start_from_state(system, worker);
-    note_euler(system, worker);
+    REAL_NAME(implicit_note_euler)(system, worker);
     if (worker->index == 0 && system->state->previous_state_from < from)
         system->state->previous_state_from = from;
     worker_barrier(worker);
     return (struct stage_rule){.elapsed = h, .g = h};
-}
-
-// Marks the step as one with an impact in the energy budget. Called after the start of the step has
-// been restored, or at any stage if the energy at its start is `known`.
-static void count_impact_work(struct system *system, bool known, const struct worker *worker)
-{
-    const bool noted = system->work.closes; // the previous step had an impact
-    worker_barrier(worker);                 // all have read the flag
-    if (!noted && !known) {
-        REAL_NAME(kinematic_place)(system, 0, worker);
-        REAL_NAME(work_note_start)(system, worker);
-    }
-    if (worker->index == 0) {
-        if (!noted && known)
-            REAL_NAME(work_note_energy)(system, system->implicit->start.energy.total);
-        REAL_NAME(work_note_impact)(system);
-    }
-    worker_barrier(worker);
 }
 
 // Finds the contacts of a step that has been solved up to its stage, and solves it again with them.
@@ -989,30 +719,23 @@ static void count_impact_work(struct system *system, bool known, const struct wo
 static bool solve_contacts(struct system *system, struct stage_rule *stage,
                            const struct worker *worker)
 {
-    const struct state *s = system->state;
-    const enum integrator integrator = system->settings.integrator;
-    struct split_vectors start = system->implicit->base, speed = system->implicit->velocity;
-    if (integrator == INTEGRATOR_BDF2) {
-        start = state_previous_positions(s);
-        speed = state_previous_velocities(s);
-    }
     if (!system->settings.projects)
         return false;
     const bool mirrored = is_midpoint(system) && stage->elapsed < system->settings.dt;
-    struct end_rule rule = end_of_step(system, *stage, start, speed, mirrored);
+    struct end_rule rule = end_of_step(system, *stage, mirrored);
     REAL_NAME(constraints_clear)(system, worker);
     if (!REAL_NAME(constraints_find)(system, &rule, NULL, false, worker))
         return false;
     const bool impact = REAL_NAME(constraints_impact)(system);
     store_free(system, &rule, worker);
-    if (is_checked(system))
-        ensure_start_energy(system, start, speed, worker);
-    restore_start(system, start, speed, worker);
+    if (energy_is_checked(system))
+        REAL_NAME(implicit_ensure_start_energy)(system, worker);
+    restore_start(system, worker);
     if (impact && system->settings.keep_energy_budget)
-        count_impact_work(system, is_checked(system), worker);
-    if (impact && integrator != INTEGRATOR_IMPLICIT_EULER) {
+        REAL_NAME(implicit_note_impact)(system, energy_is_checked(system), worker);
+    if (impact && system->settings.integrator != INTEGRATOR_IMPLICIT_EULER) {
         *stage = euler_instead(system, is_midpoint(system) ? 2 : 1, worker);
-        rule = end_of_step(system, *stage, start, speed, false);
+        rule = end_of_step(system, *stage, false);
     }
     solve_again(system, *stage, &rule, worker);
     return !rule.mirrored;
@@ -1039,26 +762,26 @@ static void store_end(struct system *system, const struct worker *worker)
 }
 
 // Solves a step at whose end energy was gained: a step of implicit Euler with contacts continues
-// with further systems; any other is repeated from `start` and `speed` as one of implicit Euler,
-// with the contacts that have been found.
+// with further systems; any other is repeated from its start as one of implicit Euler, with the
+// contacts that have been found.
 static void solve_without_gain(struct system *system, struct stage_rule stage,
-                               struct split_vectors start, struct split_vectors speed,
                                const struct worker *worker)
 {
     if (system->settings.projects && system->settings.keep_energy_budget)
-        count_impact_work(system, true, worker);
+        REAL_NAME(implicit_note_impact)(system, true, worker);
     const bool continues = system->contacts.constraints->present && is_euler(system, stage);
     if (!continues) {
         if (!system->contacts.constraints->present) // otherwise it is known
             store_end(system, worker);
-        restore_start(system, start, speed, worker);
+        restore_start(system, worker);
         stage = euler_instead(system, 1, worker);
     }
-    const struct end_rule rule = end_of_step(system, stage, start, speed, false);
+    const struct end_rule rule = end_of_step(system, stage, false);
     if (!continues) {
         solve_again(system, stage, &rule, worker);
         const bool crossed = system_had_crossed(system, worker);
-        if (!gains_energy(system, stage, worker) && !crossed && !surfaces_cross(system, worker))
+        if (!REAL_NAME(implicit_gains_energy)(system, stage, worker) && !crossed &&
+            !surfaces_cross(system, worker))
             return;
     }
     solve_further(system, stage, &rule, true, worker);
@@ -1078,58 +801,23 @@ static bool may_be_inside(struct system *system, const struct worker *worker)
 // Called at the end of a step: solves further if the step has gained energy. `same`: the previous
 // solution solved its linear system without an iteration, so that spring forces have not changed
 // and, without contacts, the energy need not be measured.
-static void remove_energy_gain(struct system *system, struct stage_rule stage,
-                               struct split_vectors start, struct split_vectors speed, bool same,
+static void remove_energy_gain(struct system *system, struct stage_rule stage, bool same,
                                const struct worker *worker)
 {
-    if (!is_checked(system))
+    if (!energy_is_checked(system))
         return;
     if (same && !system->contacts.constraints->present && !may_be_inside(system, worker))
         return;
     const bool crossed = system_had_crossed(system, worker);
-    ensure_start_energy(system, start, speed, worker);
-    const bool gains =
-        gains_energy(system, stage, worker) || crossed || surfaces_cross(system, worker);
+    REAL_NAME(implicit_ensure_start_energy)(system, worker);
+    const bool gains = REAL_NAME(implicit_gains_energy)(system, stage, worker) || crossed ||
+                       surfaces_cross(system, worker);
     if (gains)
-        solve_without_gain(system, stage, start, speed, worker);
+        solve_without_gain(system, stage, worker);
     // With full Newton the last energy found may be that of an earlier system.
     if (worker->index == 0)
         system->state->energy_current = !gains || system->settings.implicit.newton == 1;
     worker_barrier(worker);
-}
-
-static void sum_kicks(const struct system *system, const void *unused, struct range range,
-                      double sums[SUM_WIDTH])
-{
-    (void)unused;
-    const struct state *s = system->state;
-    const struct split_vectors start = system->implicit->velocity;
-    const bool mixed = state_is_mixed(s);
-    for (size_t i = range.first; i < range.end; i++) {
-        vec3 kick = vec3_make((double)s->vx[i] - (double)start.high.x[i],
-                              (double)s->vy[i] - (double)start.high.y[i],
-                              (double)s->vz[i] - (double)start.high.z[i]);
-        if (mixed)
-            kick = vec3_subtract(node_velocity(s, i), split_vector(start, i));
-        sums[0] += (double)system->implicit->solver.mass[i] * vec3_dot(kick, kick);
-    }
-}
-
-// Counts m |v' - v|^2 of a step from v to v', the order of the energy that implicit Euler removes,
-// for the verdict on the energy budget (cli/run_report.c). The change by an impact is no error.
-static void note_kicks(struct system *system, const struct worker *worker)
-{
-    if (!system->settings.keep_energy_budget)
-        return;
-    double sums[SUM_WIDTH];
-    const struct split_vectors start = system->implicit->velocity;
-    REAL_NAME(shares_fill)(system, start.high, worker);
-    if (state_is_mixed(system->state))
-        REAL_NAME(shares_fill)(system, start.low, worker);
-    REAL_NAME(sum_over_nodes)(system, sum_kicks, NULL, sums, worker);
-    if (worker->index == 0 && !system->work.closes)
-        system->work.difference_sums[0] += sums[0];
-    stage_end(&system->clock, STAGE_WORK, worker);
 }
 
 void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worker)
@@ -1138,13 +826,12 @@ void REAL_NAME(implicit_euler)(struct system *system, const struct worker *worke
     if (!begin(system, worker))
         return;
     start_from_state(system, worker);
-    note_euler(system, worker);
+    REAL_NAME(implicit_note_euler)(system, worker);
     struct stage_rule stage = {.elapsed = h, .g = h};
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
-    remove_energy_gain(system, stage, system->implicit->base, system->implicit->velocity, same,
-                       worker);
-    note_kicks(system, worker);
+    remove_energy_gain(system, stage, same, worker);
+    REAL_NAME(implicit_note_kicks)(system, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -1159,13 +846,12 @@ void REAL_NAME(implicit_midpoint)(struct system *system, const struct worker *wo
     struct stage_rule stage = {.elapsed = g, .g = g};
     const bool same = solve_stage(system, stage, worker);
     if (after_impact)
-        note_euler(system, worker);
+        REAL_NAME(implicit_note_euler)(system, worker);
     if (!solve_contacts(system, &stage, worker) && !after_impact) {
-        note_stage(system, stage, worker);
+        REAL_NAME(implicit_note_stage)(system, stage_evaluation(system, stage).time, worker);
         reflect(system, worker);
     }
-    remove_energy_gain(system, stage, system->implicit->base, system->implicit->velocity, same,
-                       worker);
+    remove_energy_gain(system, stage, same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }
 
@@ -1206,7 +892,7 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
         return;
     if (first) {
         start_from_state(system, worker);
-        note_euler(system, worker);
+        REAL_NAME(implicit_note_euler)(system, worker);
     } else {
         start_from_two(system, worker);
     }
@@ -1215,8 +901,6 @@ void REAL_NAME(bdf2)(struct system *system, const struct worker *worker)
     struct stage_rule stage = {.elapsed = h, .g = first ? h : 2 * h / 3};
     const bool same = solve_stage(system, stage, worker);
     solve_contacts(system, &stage, worker);
-    const struct state *s = system->state;
-    remove_energy_gain(system, stage, state_previous_positions(s), state_previous_velocities(s),
-                       same, worker);
+    remove_energy_gain(system, stage, same, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
 }

@@ -1,4 +1,5 @@
-// The data of the implicit integrators besides the state (implicit.c). Numeric.
+// The implicit integrators (implicit.c): their data besides the state, and what their files have in
+// common. Numeric.
 #ifndef TAUT_INTEGRATE_IMPLICIT_H
 #define TAUT_INTEGRATE_IMPLICIT_H
 
@@ -38,8 +39,8 @@ struct implicit {
     // of those of the midpoint method (work_count_step).
     enum power_times times;
     double stage_powers[WORK_POWERS];
-    // Where contact cuts steps, for the budget (implicit_end.c): forces at the start of the step,
-    // and velocities before single nodes are cut.
+    // Where contact cuts steps, for the budget (implicit_energy.c): forces at the start of the
+    // step, and velocities before single nodes are cut.
     struct node_vectors start_force, uncut;
 };
 
@@ -48,11 +49,101 @@ static inline bool is_midpoint(const struct system *system)
     return system->settings.integrator == INTEGRATOR_IMPLICIT_MIDPOINT;
 }
 
+// For the budget: whether contact may cut steps.
+static inline bool keeps_cuts(const struct system *system)
+{
+    return system->surface_contact && system->settings.keep_energy_budget;
+}
+
+// Where the present step began.
+static inline struct split_vectors start_positions(const struct system *system)
+{
+    return system->settings.integrator == INTEGRATOR_BDF2 ? state_previous_positions(system->state)
+                                                          : system->implicit->base;
+}
+
+static inline struct split_vectors start_velocities(const struct system *system)
+{
+    return system->settings.integrator == INTEGRATOR_BDF2 ? state_previous_velocities(system->state)
+                                                          : system->implicit->velocity;
+}
+
+// The time of a stage since the start of the step, and g (implicit.c), both in seconds.
+struct stage_rule {
+    double elapsed, g;
+};
+
+// Whether a stage is the end of a step of implicit Euler.
+static inline bool is_euler(const struct system *system, struct stage_rule stage)
+{
+    return stage.g == system->settings.dt;
+}
+
 // Creates system->implicit; implicit_free frees it, also after a failure.
 taut_status REAL_NAME(implicit_make)(struct system *system, taut_error *error);
 // Updates masses and materials after they have changed; cannot fail unless stiffnesses have.
 taut_status REAL_NAME(implicit_refresh)(struct system *system, bool stiffnesses, taut_error *error);
 void REAL_NAME(implicit_free)(struct system *system);
 uint64_t REAL_NAME(implicit_bytes)(const struct system *system);
+
+// ---- The energy budget (implicit_energy.c)
+
+// What it needs of the forces at the start of a step in which contact may cut the motion.
+void REAL_NAME(implicit_note_start)(struct system *system, const struct worker *worker);
+
+// Where the forces of the step are: those of the midpoint at `time`, or of implicit Euler.
+void REAL_NAME(implicit_note_stage)(struct system *system, double time,
+                                    const struct worker *worker);
+void REAL_NAME(implicit_note_euler)(struct system *system, const struct worker *worker);
+
+// What colliders that move do: before the first system of a step or of its repetition, and once a
+// system has been solved, before anything follows its solution.
+void REAL_NAME(implicit_forget_colliders)(struct system *system, struct stage_rule stage,
+                                          const struct worker *worker);
+void REAL_NAME(implicit_note_colliders)(struct system *system, double g,
+                                        const struct worker *worker);
+
+// Marks the step as one with an impact. Called after the start of the step has been restored, or at
+// any stage if the energy at its start is `known`.
+void REAL_NAME(implicit_note_impact)(struct system *system, bool known,
+                                     const struct worker *worker);
+
+// What implicit Euler damps in the step.
+void REAL_NAME(implicit_note_kicks)(struct system *system, const struct worker *worker);
+
+// At the end of the step: before it is shortened to a fraction; before single nodes are cut; after
+// one that has been cut, of which a fraction is left; and, by one worker, after one that has not.
+void REAL_NAME(implicit_count_shortened)(struct system *system, double fraction,
+                                         const struct worker *worker);
+void REAL_NAME(implicit_note_uncut)(struct system *system, const struct worker *worker);
+void REAL_NAME(implicit_count_cut)(struct system *system, double fraction,
+                                   const struct worker *worker);
+void REAL_NAME(implicit_count_colliders)(struct system *system);
+
+// ---- Whether a step gains energy (implicit_energy.c)
+
+// Whether that is checked: with projecting colliders, and for the midpoint method also with penalty
+// colliders, where it diverges otherwise; not while a mouse spring pulls.
+static inline bool energy_is_checked(const struct system *system)
+{
+    return system->contacts.constraints && !system->mouse_spring.pulls;
+}
+
+// By one worker, at the start of the step: its energy is that at the end of the last one, if that
+// is known and nothing has changed it since.
+void REAL_NAME(implicit_reuse_energy)(struct system *system);
+
+// The energy that errors of a step are relative to, J: the kinetic energy, plus that of one step of
+// free fall for bodies at rest.
+double REAL_NAME(implicit_energy_of_motion)(struct system *system, const struct worker *worker);
+
+// Measures the energy at the start of the step if it is not known. May be called at any stage.
+void REAL_NAME(implicit_ensure_start_energy)(struct system *system, const struct worker *worker);
+
+// Measures the energy at the end of the step. Whether it has gained more than the external work,
+// rounding and a tolerance explain: a ten-thousandth, or a thousandth with the midpoint method,
+// whose energy fluctuates by that.
+bool REAL_NAME(implicit_gains_energy)(struct system *system, struct stage_rule stage,
+                                      const struct worker *worker);
 
 #endif

@@ -621,7 +621,7 @@ static double contact_bytes_of(const struct totals *totals)
     // surface_tangent.h: positions at stages, and a row for one of four triangles; with friction
     // two more for each record, and what is assumed of it, twice.
     const double row = 68 + 35 * totals->real, assumption = 24 + 16 * totals->real;
-    return bytes + 8 * nodes + 6 * totals->real * totals->nodes + // integrate/implicit_end.c
+    return bytes + 8 * nodes + 6 * totals->real * totals->nodes + // integrate/implicit_energy.c
            faces * (3 * totals->real + row / 4 + records * (2 * row / 4 + 2 * assumption));
 }
 
