@@ -445,7 +445,7 @@ static void test_momentum_is_kept(void **state)
         advance(solver, 1600);
         const vec3 after = momentum_of(solver, &angular);
         assert_vector_near(after, before, 1e-12);
-        assert_vector_near(angular, angular_before, 1e-6);
+        assert_vector_near(angular, angular_before, 1e-14);
         assert_true(spin_of(solver) > 1e-4);
         taut_solver_destroy(solver);
     }
@@ -571,6 +571,51 @@ static void test_heat_of_ropes_side_by_side(void **state)
             assert_true(heat > 0.4);
             assert_true(residual < 0.01 * heat);
         }
+    }
+}
+
+// Ropes that meet at small angles, or side by side with other nodes: the angle of their edges, and
+// which ends are beside the other edge, change while contacts hold and slide.
+static void test_heat_of_ropes_at_small_angles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *coefficient, *a, *b;
+    } cases[] = {
+        {"0.8", "nodes: 4, node_mass: 0.0112, stiffness: 6052",
+         "from: [-0.315685041, 0.017, -0.0149977501], to: [0.683864993, 0.017, 0.0149977501],\n"
+         "nodes: 3, node_mass: 0.00578, stiffness: 3123, velocity: [0, -0.5, 0.01]"},
+        {"0.8", "nodes: 2, node_mass: 0.0041488, stiffness: 2966.5",
+         "from: [-0.731968637, 0.017, -0.00821664016], to: [0.267896327, 0.017, 0.00821664016],\n"
+         "nodes: 4, node_mass: 0.018237, stiffness: 2396.7, velocity: [0.4029, -0.5, 0.008504]"},
+        {"0.5", "nodes: 5, node_mass: 0.014371, stiffness: 1388.7",
+         "from: [-0.600196406, 0.02, 0], to: [0.399803594, 0.02, 0],\n"
+         "nodes: 4, node_mass: 0.014669, stiffness: 1025.3, velocity: [0.3724, -0.5, 0.05]"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double residuals[2], heat = 0;
+        for (int i = 0; i < 2; i++) {
+            taut_solver *solver =
+                solver_of("precision: double\n"
+                          "simulation: {integrator: velocity_verlet, dt: " NUM ", duration: 1}\n"
+                          "contact: {thickness: 0.01, friction_coefficient: %s}\n"
+                          "bodies:\n"
+                          "  - {name: a, type: rope, from: [-0.5, 0, 0], to: [0.5, 0, 0], %s}\n"
+                          "  - {name: b, type: rope, %s}\n",
+                          i == 0 ? 5e-5 : 1.25e-5, cases[c].coefficient, cases[c].a, cases[c].b);
+            vec3 angular_before, angular;
+            const double before = energy_of(solver).total;
+            (void)momentum_of(solver, &angular_before);
+            advance(solver, (uint64_t)round(0.2 / taut_solver_dt(solver)));
+            (void)momentum_of(solver, &angular);
+            assert_vector_near(angular, angular_before, 1e-13);
+            residuals[i] = fabs(residual_of(solver, before));
+            heat = work_of(solver).friction;
+            taut_solver_destroy(solver);
+        }
+        assert_true(heat > 5e-4);
+        assert_true(residuals[0] < 2e-3 * heat);
+        assert_true(residuals[1] < 0.4 * residuals[0]);
     }
 }
 
@@ -816,6 +861,7 @@ int main(void)
         cmocka_unit_test(test_heat_of_edges_that_turn),
         cmocka_unit_test(test_heat_of_implicit_steps),
         cmocka_unit_test(test_heat_of_ropes_side_by_side),
+        cmocka_unit_test(test_heat_of_ropes_at_small_angles),
         cmocka_unit_test(test_slides_over_slivers),
         cmocka_unit_test(test_a_mesh_collider_carries),
         cmocka_unit_test(test_a_stack_holds),

@@ -33,28 +33,30 @@ static void shift_anchor(struct friction_record *record, const struct friction_c
         record->anchor[2] += (double)point_dot(it->up, less);
         return;
     }
-    const real first = point_dot(it->bases[0], it->bases[0]),
-               second = point_dot(it->bases[1], it->bases[1]);
-    const real by_first = first > 0 ? point_dot(less, it->bases[0]) / first : 0,
-               by_second = second > 0 ? point_dot(less, it->bases[1]) / second : 0;
-    record->anchor[0] -= (double)(it->shares[0] * by_first);
-    record->anchor[1] += (double)(it->shares[1] * by_second);
+    const real along = point_dot(less, it->along);
+    for (int i = 0; i < 2; i++)
+        if (it->shares[i] > 0)
+            record->anchor[i] += (double)((i == 0 ? -1 : 1) * it->shares[i] * along /
+                                          point_dot(it->bases[i], it->along));
 }
 
-// The anchor from which the first side has that stretch. What `real` leaves of it, parts of edges,
-// is taken away once more: a stretch is that of a part of 10^-5 of them.
-static void set_anchor(struct friction_record *record, const struct friction_contact *it,
+// The anchor from which the first side has that stretch, in the frame or along the present
+// directions, which `it` has from now on. What `real` leaves of it, parts of edges, is taken away
+// once more, as is what the way between two sides has along their edges: a stretch is that of a
+// part of 10^-5 of them.
+static void set_anchor(struct friction_record *record, struct friction_contact *it, bool framed,
                        struct point stretch)
 {
-    const bool framed = has_frame(it, false);
-    record->key &= ~(uint32_t)RECORD_FRAMED;
-    record->key |= framed ? RECORD_FRAMED : 0;
+    if (!framed)
+        find_direction(it, present_directions(it));
+    record->key &= ~(uint32_t)(RECORD_FRAMED | RECORD_ALONG);
+    record->key |= framed ? RECORD_FRAMED : present_directions(it);
     record->anchor[0] = framed ? 0 : (double)it->closest[0];
     record->anchor[1] = framed ? 0 : (double)it->closest[1];
     record->anchor[2] = 0;
     shift_anchor(record, it,
                  framed ? point_difference(it->from, stretch) : point_scale(-1, stretch));
-    if (sizeof(real) < sizeof(double))
+    if (sizeof(real) < sizeof(double) || !framed)
         shift_anchor(record, it, point_difference(stretch_of(it, record), stretch));
 }
 
@@ -210,7 +212,7 @@ static void add_forces(void *context, const struct touching_candidate *items, in
         real weights[4];
         read_contact(system, it->blocks, &candidate, &items[i], &law, &contact);
         if (!(record->key & RECORD_FRAMED))
-            find_direction(&contact);
+            find_direction(&contact, record->key);
         const struct surface_action action = action_of(&contact, record, &law);
         node_forces(&contact, record, action.force, forces);
         find_weights(&contact, contact.closest, weights);
@@ -235,7 +237,7 @@ vec3 REAL_NAME(surface_friction_of)(const struct friction_record *record,
                                     const struct touching_candidate *touching,
                                     struct friction_contact *contact)
 {
-    find_contact(contact, touching, &law->barrier);
+    find_contact(contact, touching, &law->barrier, record);
     return vec3_of_point(action_of(contact, record, law).force);
 }
 
@@ -292,15 +294,22 @@ static double energy_beyond_force(const struct friction_contact *it, const struc
             sum, (real)(record->anchor[2] - (double)it->height) * point_dot(it->up, rates[i]),
             it->dual[i]);
     if (!framed) {
-        const struct point way = point_along(from_anchor(it, record), -it->distance, it->normal);
-        const struct point beside = along_surface(way, it->along);
-        const real sign = point_dot(it->bases[0], it->bases[1]) < 0 ? -1 : 1;
-        real turning = 0; // of the direction along the edges, towards what is beside it
-        for (int i = 0; i < 2; i++)
-            if (it->shares[i] > 0)
-                turning += (i == 0 ? 1 : sign) * it->shares[i] * point_dot(rates[i], beside) /
-                           real_sqrt(point_dot(it->bases[i], it->bases[i]));
-        sum = point_along(sum, turning, it->along);
+        const struct point beside = along_surface(from_anchor(it, record), it->along);
+        real turning = 0, together = 0; // of the sum of unit vectors, towards what is beside it
+        real couples = 0;
+        for (int i = 0; i < 2; i++) {
+            if (!(it->shares[i] > 0))
+                continue;
+            const real part = point_dot(it->bases[i], it->along),
+                       length = real_sqrt(point_dot(it->bases[i], it->bases[i]));
+            const struct point unit = point_scale((part < 0 ? -1 : 1) / length, it->bases[i]);
+            const struct point turn = along_surface(rates[i], unit);
+            turning += (part < 0 ? -1 : 1) * it->shares[i] * point_dot(turn, beside) / length;
+            together += it->shares[i] * point_dot(unit, it->along);
+            couples += couple_of_edge(it, i, it->along) * point_dot(rates[i], it->normal);
+        }
+        if (together > 0)
+            sum = point_along(sum, turning / together - couples, it->along);
     }
     return law->stiffness * (double)point_dot(stretch, sum) * time;
 }
@@ -338,11 +347,23 @@ static double step_heat(const struct system *system, const struct friction_conta
 
 // Where a contact that holds has come closer, or farther apart, by this part of the reach since its
 // anchor was set, that is set again: as the normal turns, what lies along it would become stretch.
-static const real ANCHOR_HEIGHT = (real)1 / 256;
+// So is that of edges without a frame, which slide freely beside each other, as their direction
+// turns.
+static const real ANCHOR_AWAY = (real)1 / 256;
+
+// m.
+static real away_from_anchor(const struct friction_contact *it, const struct friction_record *old)
+{
+    const struct point way = from_anchor(it, old);
+    if (old->key & RECORD_FRAMED)
+        return real_abs(point_dot(way, it->normal));
+    const struct point away = along_surface(point_along(way, -it->distance, it->normal), it->along);
+    return real_sqrt(point_dot(away, away));
+}
 
 // `record` has a key; `old`: what it was, or NULL; `in`: what an implicit step has had of it,
 // otherwise NULL. Returns the heat, J.
-static double update_record(const struct system *system, const struct friction_contact *it,
+static double update_record(const struct system *system, struct friction_contact *it,
                             const struct friction_law *law, struct friction_step step,
                             real normal_force, const struct friction_record *old,
                             struct friction_record *record, const struct contact_step *in)
@@ -354,13 +375,13 @@ static double update_record(const struct system *system, const struct friction_c
         slid = old->key & RECORD_SLIDES;
         lost = old->key & RECORD_FRAMED && !has_frame(it, true);
         if (lost && !(it->sine > 0)) {
-            set_anchor(record, it, (struct point){0, 0, 0});
+            set_anchor(record, it, false, (struct point){0, 0, 0});
             record->stretch = 0;
             return law->stiffness * (double)old->stretch * (double)old->stretch / 2;
         }
         stretch = stretch_of(it, old);
     } else {
-        record->key |= has_frame(it, false) ? RECORD_FRAMED : 0;
+        record->key |= has_frame(it, false) ? RECORD_FRAMED : present_directions(it);
         stretch = first_stretch(it, record, &law->barrier, step.first);
     }
     const double most = law->stiffness > 0 ? (double)normal_force / law->stiffness : 0;
@@ -382,18 +403,19 @@ static double update_record(const struct system *system, const struct friction_c
     else if (in)
         heat = friction_step_heat(law->stiffness, law->damping, (double)old->stretch, reached, left,
                                   step.elapsed);
-    const bool framed = old && old->key & RECORD_FRAMED && !lost;
+    const bool framed = old && old->key & RECORD_FRAMED && !lost, along = old && !framed && !lost;
     if (old && !lost && !friction_acts_by_steps(system))
         heat -= energy_beyond_force(it, law, old, stretch, step.elapsed);
-    const bool rose = framed && has_frame(it, false) &&
-                      real_abs(point_dot(from_anchor(it, old), it->normal)) >
-                          ANCHOR_HEIGHT * (real)law->barrier.reach;
+    const bool moved =
+        (framed || along) && away_from_anchor(it, old) > ANCHOR_AWAY * law->barrier.reach;
+    const bool turned =
+        along && (has_frame(it, false) || present_directions(it) != (old->key & RECORD_ALONG));
     record->key &= ~(uint32_t)RECORD_SLIDES;
     record->key |= slides ? RECORD_SLIDES : 0;
-    if (!old || lost || rose || reached > limit)
-        set_anchor(record, it,
+    if (!old || lost || moved || turned || reached > limit)
+        set_anchor(record, it, has_frame(it, framed && !(reached > limit)),
                    reached > limit ? point_scale((real)(left / reached), stretch) : stretch);
-    if (lost || (framed && !(record->key & RECORD_FRAMED))) {
+    if (old && (record->key ^ old->key) & (RECORD_FRAMED | RECORD_ALONG)) {
         const struct point kept = stretch_of(it, record);
         const double after = (double)real_sqrt(point_dot(kept, kept));
         heat += law->stiffness * (left * left - after * after) / 2;
@@ -484,8 +506,8 @@ static void update_candidates(void *context, const struct touching_candidate *it
             it->system->surface_contact, it->blocks[0], it->blocks[1], items[i].key);
         struct friction_contact contact;
         read_contact(it->system, it->blocks, &candidate, &items[i], &it->law, &contact);
-        if ((before && !(before->key & RECORD_FRAMED)) || !has_frame(&contact, false))
-            find_direction(&contact);
+        if (before ? !(before->key & RECORD_FRAMED) : !has_frame(&contact, false))
+            find_direction(&contact, before ? before->key : present_directions(&contact));
         struct friction_record *record = &made->records[made->count++];
         *record = (struct friction_record){.key = items[i].key};
         if (!it->assumed || it->step.elapsed == 0) {
@@ -891,9 +913,12 @@ void REAL_NAME(surface_friction_save)(const struct system *system, struct fricti
             for (size_t r = 0; r < list->pairs[p].count; r++, at++) {
                 const struct friction_record *record = &list->records[list->pairs[p].first + r];
                 const bool edges = saved_nodes(system, &list->pairs[p], record, &to->nodes[4 * at]);
-                to->flags[at] = (uint8_t)((edges ? FRICTION_EDGES : 0) |
-                                          (record->key & RECORD_FRAMED ? FRICTION_FRAMED : 0) |
-                                          (record->key & RECORD_SLIDES ? FRICTION_SLIDING : 0));
+                to->flags[at] =
+                    (uint8_t)((edges ? FRICTION_EDGES : 0) |
+                              (record->key & RECORD_FRAMED ? FRICTION_FRAMED : 0) |
+                              (record->key & RECORD_ALONG_FIRST ? FRICTION_FIRST : 0) |
+                              (record->key & RECORD_ALONG_SECOND ? FRICTION_SECOND : 0) |
+                              (record->key & RECORD_SLIDES ? FRICTION_SLIDING : 0));
                 to->stretches[at] = (double)record->stretch;
                 for (int k = 0; k < 3; k++)
                     to->anchors[3 * at + (uint64_t)k] = record->anchor[k];
@@ -908,7 +933,9 @@ static void put_saved(struct friction_record *record, const struct friction_cont
 {
     const uint8_t flags = from->flags[index];
     record->key = (record->key & RECORD_KEY) | (flags & FRICTION_FRAMED ? RECORD_FRAMED : 0) |
-                  (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0);
+                  (flags & FRICTION_SLIDING ? RECORD_SLIDES : 0) |
+                  (flags & FRICTION_FIRST ? RECORD_ALONG_FIRST : 0) |
+                  (flags & FRICTION_SECOND ? RECORD_ALONG_SECOND : 0);
     record->stretch = (real)from->stretches[index];
     for (int k = 0; k < 3; k++)
         record->anchor[k] = from->anchors[3 * index + (uint64_t)k];

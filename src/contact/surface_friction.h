@@ -20,6 +20,10 @@ enum {
     RECORD_KEY = (1 << 18) - 1,
     RECORD_FRAMED = 1 << 24, // the anchor is in the frame of the triangle, or of both edges
     RECORD_SLIDES = 1 << 25,
+    // Without a frame: the edges along which friction acts; neither: there is none.
+    RECORD_ALONG_FIRST = 1 << 26,
+    RECORD_ALONG_SECOND = 1 << 27,
+    RECORD_ALONG = RECORD_ALONG_FIRST | RECORD_ALONG_SECOND,
 };
 
 struct friction_record {

@@ -85,28 +85,36 @@ static inline void find_frame(struct friction_contact *it)
 
 // Contacts of edges without a frame: of those of which one end is near the other edge, friction
 // along that edge; of edges side by side, along both, and so of all contacts of nearly parallel
-// edges without triangles, which are several in one (barrier.h).
-static inline void find_direction(struct friction_contact *it)
+// edges without triangles, which are several in one (barrier.h). As flags of a record, which keeps
+// them until its anchor is set again: where they change, another stretch would be measured from it.
+static inline uint32_t present_directions(const struct friction_contact *it)
 {
-    real lengths[2], sum = 0;
+    uint32_t found = 0;
     for (int i = 0; i < 2; i++) {
-        lengths[i] = real_sqrt(point_dot(it->bases[i], it->bases[i]));
         const bool inside = it->closest[i] > 0 && it->closest[i] < 1;
         const bool beside = it->bare && it->sine < EDGES_PARALLEL;
-        it->shares[i] = it->edges && (inside || beside) && lengths[i] > 0 ? 1 : 0;
-        sum += it->shares[i];
+        if (it->edges && (inside || beside) && point_dot(it->bases[i], it->bases[i]) > 0)
+            found |= i == 0 ? RECORD_ALONG_FIRST : RECORD_ALONG_SECOND;
     }
-    it->along = (struct point){0, 0, 0};
-    if (sum == 0)
-        return;
+    return found;
+}
+
+// The sum of the edges along which friction acts, each of length 1; the normal is at right angles
+// to it.
+static inline void find_direction(struct friction_contact *it, uint32_t directions)
+{
+    const bool both = (directions & RECORD_ALONG) == RECORD_ALONG;
     const real sign = point_dot(it->bases[0], it->bases[1]) < 0 ? -1 : 1;
+    it->along = (struct point){0, 0, 0};
     for (int i = 0; i < 2; i++) {
-        it->shares[i] /= sum;
+        const real square = point_dot(it->bases[i], it->bases[i]);
+        const bool has = directions & (i == 0 ? RECORD_ALONG_FIRST : RECORD_ALONG_SECOND);
+        it->shares[i] = has && square > 0 ? both ? (real)0.5 : 1 : 0;
         if (it->shares[i] > 0)
-            it->along = point_along(it->along, (i == 0 ? 1 : sign) * it->shares[i] / lengths[i],
+            it->along = point_along(it->along,
+                                    (both && i == 1 ? sign : 1) * it->shares[i] / real_sqrt(square),
                                     it->bases[i]);
     }
-    it->along = along_surface(it->along, it->normal);
     const real length = real_sqrt(point_dot(it->along, it->along));
     it->along = point_scale(length > 0 ? 1 / length : 0, it->along);
 }
@@ -127,12 +135,13 @@ static inline void find_framed_contact(struct friction_contact *it,
     it->shares[0] = it->shares[1] = 0;
 }
 
+// `record`: NULL if it has none yet.
 static inline void find_contact(struct friction_contact *it,
                                 const struct touching_candidate *touching,
-                                const struct barrier *barrier)
+                                const struct barrier *barrier, const struct friction_record *record)
 {
     find_framed_contact(it, touching, barrier);
-    find_direction(it);
+    find_direction(it, record ? record->key : present_directions(it));
 }
 
 static inline bool is_within(real part, real far)
@@ -192,11 +201,12 @@ static inline struct point from_anchor(const struct friction_contact *it,
 }
 
 // Without a frame: the forces along the normal at the ends of an edge, the first one negative, that
-// take its share of the couple of a force and the distance.
+// take its share of the couple of a force and the distance. Both shares together take all of it: of
+// two edges, what is at right angles to their mean direction cancels.
 static inline real couple_of_edge(const struct friction_contact *it, int i, struct point force)
 {
-    const struct point edge = it->bases[i];
-    return it->shares[i] * it->distance * point_dot(force, edge) / point_dot(edge, edge);
+    return it->shares[i] * it->distance * point_dot(force, it->along) /
+           point_dot(it->bases[i], it->along);
 }
 
 // The stretch of a record's spring, m.
@@ -369,7 +379,7 @@ static inline bool present_contact(const struct system *system, const struct fri
         };
     }
     find_velocities(system->state, contact);
-    find_contact(contact, &touching, &law->barrier);
+    find_contact(contact, &touching, &law->barrier, record);
     return true;
 }
 

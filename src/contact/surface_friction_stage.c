@@ -149,7 +149,7 @@ int REAL_NAME(surface_stage_rows)(struct stage_friction *friction, const struct 
     memcpy(contact.nodes, nodes, sizeof contact.nodes);
     memcpy(contact.at, now, sizeof contact.at);
     find_velocities(system->state, &contact);
-    find_contact(&contact, touching, &law.barrier);
+    find_contact(&contact, touching, &law.barrier, memory);
     if (!find_trial(system, &contact, &law, memory, &trial))
         return 0;
     if (!array_reserve((void **)&made->items, &made->capacity, made->count + 1,

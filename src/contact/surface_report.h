@@ -117,7 +117,14 @@ struct contact_points {
 
 // The memory of friction between surfaces (contact/surface_friction.h), contact by contact, by the
 // builders' numbers: a node and the corners of a triangle, or the ends of two edges.
-enum { FRICTION_EDGES = 1, FRICTION_FRAMED = 2, FRICTION_SLIDING = 4 };
+enum {
+    FRICTION_EDGES = 1,
+    FRICTION_FRAMED = 2,
+    FRICTION_SLIDING = 4,
+    FRICTION_FIRST = 8, // along the first edge
+    FRICTION_SECOND = 16,
+    FRICTION_ALL = 31,
+};
 struct friction_contacts {
     uint64_t count;
     // Made by array_reserve, for `reserved` elements each.

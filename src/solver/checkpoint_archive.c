@@ -783,7 +783,7 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
             return fail_content(it, "body_nodes", "has other counts", error);
     const struct friction_contacts *contacts = &checkpoint->surface_friction;
     for (uint64_t i = 0; i < contacts->count; i++)
-        if (contacts->flags[i] > (FRICTION_EDGES | FRICTION_FRAMED | FRICTION_SLIDING))
+        if (contacts->flags[i] > FRICTION_ALL)
             return fail_content(it, "surface_friction.flags", "has what is no flag", error);
     if (checkpoint->work.differences_present > 2)
         return fail_content(it, "budget.differences_present", "is above 2", error);
