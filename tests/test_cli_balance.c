@@ -398,6 +398,39 @@ static void the_summary_names_what_is_missing(void **state)
     outcome_free(&outcome);
 }
 
+// A gas ball whose fastest vibrations turn by 35 radians in a step: of the equations one linear
+// system leaves as much as of the vibrations that it does not resolve.
+static void the_summary_names_steps_that_are_not_resolved(void **state)
+{
+    (void)state;
+    fixture_write(
+        "stiff.yaml",
+        "precision: double\n"
+        "simulation: {integrator: implicit_midpoint, keep_velocity: 0.99, dt: 0.016,\n"
+        "  duration: 0.384}\n"
+        "environment: {gravity: [0,-9.81,0], wind: {velocity: [3,1,0.5], law: quadratic,\n"
+        "  relative: false, gusts: [{amplitude: [1,0,1], period: 0.2}]}}\n"
+        "colliders: [{type: plane, point: [0,-0.1,0], response: penalty, stiffness: 4133,\n"
+        "  absorption: 0.0447, friction_coefficient: 0.4}]\n"
+        "bodies: [{name: a, type: sphere, center: [0,0.45,0], radius: 0.1, subdivisions: 1,\n"
+        "  node_mass: 0.00121, stiffness: 4133, damping: 0.04472, damping_law: full,\n"
+        "  drives: [{node: first, velocity: [-0.64,0.25,0.3]}], velocity: [-0.75,-0.18,0.06],\n"
+        "  rotate: [10,20,30], pressure: {amount: 41.3, atmosphere: 2070}}]\n");
+    struct outcome outcome = cli_expect(0, "taut run stiff.yaml --no-output");
+    assert_contains(outcome.out,
+                    "cause: probably dt, which does not resolve the fastest vibrations, "
+                    "with one linear system a step: 'newton' above 1");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run stiff.yaml --no-output --set simulation.implicit.newton=20");
+    assert_contains(outcome.out,
+                    "cause: probably dt, which does not resolve the fastest vibrations\n");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run stiff.yaml --no-output --set simulation.implicit.newton=20 "
+                            "--set simulation.dt=0.002");
+    assert_contains(outcome.out, " closes: order ");
+    outcome_free(&outcome);
+}
+
 // At a terminal speed the kinetic energy is the same at the start of every step, since friction on
 // a surface that projects, or keep_velocity, removes the energy that forces supply; the
 // integrator's error within a step is of its order all the same.
@@ -630,6 +663,7 @@ int main(void)
         cmocka_unit_test(gas_without_potential_is_named),
         cmocka_unit_test(the_balance_of_many_modes_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
+        cmocka_unit_test(the_summary_names_steps_that_are_not_resolved),
         cmocka_unit_test(implicit_cuts_take_energy_beside_what_steps_lose),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),

@@ -621,12 +621,16 @@ static void simulate(struct run *run)
 static void check_dt(struct run *run)
 {
     taut_error error;
+    struct critical_step critical;
     run->dt_exceeded = solver_dt_at_start(run->solver);
     if (run->status != TAUT_OK || run->signal_number != 0 ||
         taut_solver_step_count(run->solver) == 0)
         return;
     if (solver_check_dt(run->solver, run->scene, &run->dt_exceeded, &error) != TAUT_OK)
         run->dt_exceeded = solver_dt_at_start(run->solver);
+    if (integrator_is_implicit(solver_integrator(run->solver)) &&
+        solver_critical_step(run->solver, &critical, &error) == TAUT_OK && critical.known)
+        run->resolved = critical.bound;
 }
 
 static void report_end(const struct run *run)

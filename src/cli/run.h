@@ -45,8 +45,10 @@ struct run {
     double output_seconds;          // for evaluating and writing
     bool warned;                    // about an implicit step that was not solved
     struct dt_exceeded dt_exceeded; // at the end
-    int signal_number;              // the signal that ended the run early; 0: none
-    taut_status status;             // the failure that ended the run otherwise
+    double resolved;    // s, likewise: longer implicit steps may not resolve the fastest vibration;
+                        // 0: not known
+    int signal_number;  // the signal that ended the run early; 0: none
+    taut_status status; // the failure that ended the run otherwise
     taut_error error;
 };
 

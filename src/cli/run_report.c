@@ -371,6 +371,25 @@ static const char *cause_of(const struct run *run, double residual, double expla
     return integrator;
 }
 
+// What is named where no cause is known, of a balance that does not close, or is too coarse to
+// judge; NULL: nothing. A step of an implicit method that is longer than 2 / omega does not resolve
+// the fastest vibration, and the forces of its one linear system are not those of its end.
+static const char *probable_cause(const struct run *run, enum balance_verdict verdict)
+{
+    const taut_solver *solver = run->solver;
+    if (run->resolved > 0 && taut_solver_dt(solver) > run->resolved)
+        return run->scene->simulation.implicit.newton == 1
+                   ? "probably dt, which does not resolve the fastest vibrations, with one linear "
+                     "system a step: 'newton' above 1, or a smaller dt"
+                   : "probably dt, which does not resolve the fastest vibrations";
+    if (verdict != BALANCE_OPEN)
+        return NULL;
+    return solver_precision(solver) == PRECISION_SINGLE
+               ? "not known: half of dt shows whether it is dt, precision: double whether it is "
+                 "rounding"
+               : "not known: half of dt shows whether it is dt";
+}
+
 static struct balance run_balance(const struct run *run)
 {
     // A residual below the fraction `small` of the exchanged energy needs no cause; if the order
@@ -420,11 +439,8 @@ static struct balance run_balance(const struct run *run)
         balance.cause = cause_of(run, balance.residual, explained);
     if (brief && balance.verdict == BALANCE_COARSE)
         balance.cause = "too few steps for an estimate";
-    if (!balance.cause && balance.verdict == BALANCE_OPEN)
-        balance.cause = solver_precision(solver) == PRECISION_SINGLE
-                            ? "not known: half of dt shows whether it is dt, precision: double "
-                              "whether it is rounding"
-                            : "not known: half of dt shows whether it is dt";
+    if (!balance.cause && (balance.verdict == BALANCE_OPEN || balance.verdict == BALANCE_COARSE))
+        balance.cause = probable_cause(run, balance.verdict);
     return balance;
 }
 
