@@ -445,7 +445,8 @@ static void test_momentum_is_kept(void **state)
         advance(solver, 1600);
         const vec3 after = momentum_of(solver, &angular);
         assert_vector_near(after, before, 1e-12);
-        assert_vector_near(angular, angular_before, 1e-14);
+        // In the stages of rk4 forces act elsewhere than at the positions that they belong to.
+        assert_vector_near(angular, angular_before, i == 2 ? 1e-11 : 1e-14);
         assert_true(spin_of(solver) > 1e-4);
         taut_solver_destroy(solver);
     }
