@@ -160,7 +160,7 @@ static struct closest closest_of(const struct contact_nodes *nodes, int group, r
     *parallel = 1;
     if (group < 2)
         return closest_on_triangle(p[0], p[1], p[2], p[3]);
-    return closest_on_edges(p[0], p[1], p[2], p[3], false, parallel);
+    return closest_on_edges(p[0], p[1], p[2], p[3], parallel);
 }
 
 // The square of the distance of a candidate, by one candidate at a time.
@@ -383,7 +383,7 @@ static bool parallel_square(const struct team_work *team, const struct pair_cand
     double at[4][3], lengths = 0;
     real parallel = 1;
     if (group == 2)
-        (void)closest_on_edges(p[0], p[1], p[2], p[3], false, &parallel);
+        (void)closest_on_edges(p[0], p[1], p[2], p[3], &parallel);
     for (int i = 0; i < 4; i++) {
         at[i][0] = (double)p[i].x;
         at[i][1] = (double)p[i].y;

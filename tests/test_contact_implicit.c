@@ -442,6 +442,36 @@ static void test_parallel_ropes_do_not_pass(void **state)
         }
 }
 
+// The nodes of a body have the same x within this.
+static void is_straight(taut_solver *solver, int body, double within)
+{
+    const uint64_t first = solver_topology(solver)->bodies[body].first_node;
+    double least = INFINITY, most = -INFINITY;
+    for (uint64_t node = first; node < first + 6; node++) {
+        least = fmin(least, position_of(solver, node).x);
+        most = fmax(most, position_of(solver, node).x);
+    }
+    assert_near(most, least, within);
+}
+
+// Those that meet beside each other, in steps of five thicknesses, push each other away along all
+// of their length.
+static void test_parallel_ropes_stay_parallel(void **state)
+{
+    (void)state;
+    static const double heights[] = {5e-4, 1e-3, 1.5e-3};
+    for (int i = 0; i < 3 * 3 * 3; i++) {
+        const double height = heights[i % 3];
+        taut_solver *solver = solver_of(ROPE_OVER_ROPE, precisions[i / 3 % 3], integrators[i / 9],
+                                        5e-3, height, height);
+        advance(solver, 12);
+        assert_true(mean_of_top(solver, velocity_of).x < 1.9);
+        is_straight(solver, 0, 1e-3);
+        is_straight(solver, 1, 1e-3);
+        taut_solver_destroy(solver);
+    }
+}
+
 // ---- Stiffness and the energy budget
 
 // A fifth of what is stable in a substep.
@@ -699,6 +729,7 @@ int main(void)
         cmocka_unit_test(test_what_glides_past_keeps_its_velocity),
         cmocka_unit_test(test_what_lands_keeps_its_velocity_along),
         cmocka_unit_test(test_parallel_ropes_do_not_pass),
+        cmocka_unit_test(test_parallel_ropes_stay_parallel),
         cmocka_unit_test(test_xpbd_has_a_critical_step_of_contact),
         cmocka_unit_test(test_the_budget_closes),
         cmocka_unit_test(test_the_budget_counts_what_is_cut),

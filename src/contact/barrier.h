@@ -83,7 +83,7 @@ static inline struct edge_contacts find_edge_contacts(const struct point at[4])
 {
     real parallel;
     struct edge_contacts it = {.count = 1, .weights = {1}};
-    it.closest[0] = closest_on_edges(at[0], at[1], at[2], at[3], false, &parallel);
+    it.closest[0] = closest_on_edges(at[0], at[1], at[2], at[3], &parallel);
     it.least = it.closest[0].square;
     if (!(parallel < EDGES_PARALLEL))
         return it;
@@ -109,6 +109,15 @@ static inline struct edge_contacts find_edge_contacts(const struct point at[4])
         it.least = it.closest[1 + i].square < it.least ? it.closest[1 + i].square : it.least;
     }
     return it;
+}
+
+// The closest points of the edges.
+static inline struct closest nearest_of(const struct edge_contacts *it)
+{
+    int i = 0;
+    while (it->closest[i].square > it->least)
+        i++;
+    return it->closest[i];
 }
 
 static inline bool edges_touch(const struct closest *closest, const struct barrier *barrier)

@@ -109,11 +109,8 @@ static inline real edges_weight(real parallel, real *slope)
     return x < 1 ? x * (2 - x) : 1;
 }
 
-// `middle`: of nearly parallel edges the middle of where they run side by side counts, which does
-// not jump. For edges without triangles, for which nothing else acts.
-
 static inline struct closest closest_on_edges(struct point p, struct point p1, struct point q,
-                                              struct point q1, bool middle, real *parallel)
+                                              struct point q1, real *parallel)
 {
     const struct point d = point_difference(p1, p), e = point_difference(q1, q),
                        r = point_difference(p, q);
@@ -127,7 +124,7 @@ static inline struct closest closest_on_edges(struct point p, struct point p1, s
     real s, t;
     // In single precision the determinant of nearly parallel edges is rounding: both ends are
     // tried.
-    if (sine > (middle ? EDGES_PARALLEL : (real)1e-5)) {
+    if (sine > (real)1e-5) {
         find_other_end(fraction_of(de * along_q - along_p * ee, determinant), along_q, de, ee,
                        along_p, dd, &s, &t);
     } else {
@@ -136,16 +133,7 @@ static inline struct closest closest_on_edges(struct point p, struct point p1, s
         find_other_end(1, along_q, de, ee, along_p, dd, &s1, &t1);
         const struct point from = point_along(point_along(r, s, d), -t, e),
                            from1 = point_along(point_along(r, s1, d), -t1, e);
-        const real square = point_dot(from, from), square1 = point_dot(from1, from1);
-        if (middle) {
-            real slope;
-            const real weight = edges_weight(sine, &slope);
-            const real nearest = determinant > 0
-                                     ? fraction_of(de * along_q - along_p * ee, determinant)
-                                     : (s + s1) / 2;
-            s = weight * nearest + (1 - weight) * ((s + s1) / 2);
-            t = fraction_of(de * s + along_q, ee);
-        } else if (square1 < square) {
+        if (point_dot(from1, from1) < point_dot(from, from)) {
             s = s1;
             t = t1;
         }

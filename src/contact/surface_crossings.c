@@ -440,7 +440,7 @@ static bool has_edge_across(const struct system *system, const struct surface_bl
             real parallel;
             const struct closest found = closest_on_edges(
                 built_from(system, ends[0], &from), built_from(system, ends[1], &from),
-                built_from(system, a, &from), built_from(system, b, &from), false, &parallel);
+                built_from(system, a, &from), built_from(system, b, &from), &parallel);
             if ((double)found.square < distance * distance)
                 return true;
         }

@@ -739,14 +739,13 @@ static inline void candidate_nodes(const struct candidate_walk *walk, const stru
 static inline struct closest closest_of(const struct candidate *it, const struct point p[4],
                                         real *parallel)
 {
-    struct closest found;
-    if (it->edges)
-        found = closest_on_edges(p[0], p[1], p[2], p[3], it->bare, parallel);
-    else
-        found = closest_on_triangle(p[0], p[1], p[2], p[3]);
-    if (!it->edges || it->bare)
-        *parallel = 1;
-    return found;
+    *parallel = 1;
+    if (!it->edges)
+        return closest_on_triangle(p[0], p[1], p[2], p[3]);
+    if (!it->bare)
+        return closest_on_edges(p[0], p[1], p[2], p[3], parallel);
+    const struct edge_contacts contacts = find_edge_contacts(p);
+    return nearest_of(&contacts);
 }
 
 // Receives two triangles that cross, or an edge without triangles and a triangle that it passes

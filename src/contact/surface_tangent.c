@@ -387,8 +387,31 @@ static bool add_friction_rows(struct row_list *list, const struct candidate *fou
     return !friction->failed;
 }
 
-// Edges without triangles that are nearly parallel: the contacts of barrier.h. How the ends' part
-// of their energy turns them is left out where that would not be definite.
+// Edges without triangles that are nearly parallel and have passed through each other: the contacts
+// of barrier.h push them back in one direction, along which their distances count, where the edges
+// run side by side.
+static bool add_passed_edges(struct row_list *list, const uint32_t nodes[4],
+                             const struct edge_contacts *contacts, const struct barrier *barrier,
+                             struct point direction)
+{
+    for (int i = 0; i < contacts->count; i++) {
+        const struct closest *closest = &contacts->closest[i];
+        const real weight = contacts->weights[i], distance = point_dot(direction, closest->apart),
+                   along = point_dot(contacts->along, closest->apart);
+        if (!(weight > 0 && distance < barrier->reach && real_abs(along) < barrier->reach))
+            continue;
+        struct surface_row row =
+            row_of(nodes, closest->weights, direction, weight * barrier_force(barrier, distance),
+                   weight * barrier_curvature(barrier, distance));
+        row.crossed = distance < 0;
+        if (!REAL_NAME(surface_row_add)(list, &row))
+            return false;
+    }
+    return true;
+}
+
+// Those that have not: how the ends' part of their energy turns them is left out where that would
+// not be definite.
 static bool add_edges(struct row_list *list, const struct candidate *found, const uint32_t nodes[4],
                       const struct point now[4], const struct edge_contacts *contacts,
                       const struct barrier *barrier, struct stage_friction *friction, uint32_t key)
@@ -427,17 +450,19 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
                           const struct point now[4], const struct barrier *barrier,
                           struct stage_friction *friction, uint32_t key)
 {
-    real parallel, slope = 0;
-    const struct closest closest = closest_of(found, now, &parallel);
+    real parallel = 1, slope = 0;
     const struct edge_contacts contacts =
         found->bare ? find_edge_contacts(now) : (struct edge_contacts){.count = 0};
-    const bool together = contacts.count > 1;
-    const real square = together ? contacts.least : closest.square;
-    if (square == 0 || (!start.positions && !(square < barrier->reach * barrier->reach)))
+    const struct closest closest =
+        found->bare ? nearest_of(&contacts) : closest_of(found, now, &parallel);
+    if (closest.square == 0 ||
+        (!start.positions && !(closest.square < barrier->reach * barrier->reach)))
         return true;
     const struct separation it = separation_of(found, &closest, start, now);
-    if (together && it.distance == real_sqrt(closest.square)) // none has passed
-        return add_edges(list, found, nodes, now, &contacts, barrier, friction, key);
+    if (contacts.count > 1)
+        return it.distance == real_sqrt(closest.square) // none has passed
+                   ? add_edges(list, found, nodes, now, &contacts, barrier, friction, key)
+                   : add_passed_edges(list, nodes, &contacts, barrier, it.direction);
     if (!(it.distance < barrier->reach))
         return true;
     const real weight = parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1;
