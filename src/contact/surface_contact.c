@@ -451,19 +451,9 @@ static bool add_list(struct system *system, struct pair_finder *finder, size_t i
         if (it->friction &&
             REAL_NAME(surface_friction_forces)(&friction, pair->a, pair->b, own, on_b))
             listed.touching = &friction.touching;
-        const bool marks = at_start && !choice.marks;
-        const double up_to = marks ? mark_near(list, known, &barrier, &listed) : 0;
-        listed.marks = choice.marks;
         uint32_t pushed;
         listed.pushed = &pushed;
-        real least;
-        const bool touches =
-            it->broad->kernels->barrier_forces(&listed, &barrier, own, on_b, &least);
-        if (at_start)
-            know_least(known, least, choice.rest);
-        if (marks)
-            put_rest(list, known, up_to);
-        if (!touches)
+        if (!evaluate_pair(it, list, known, &barrier, &choice, at_start, &listed, own, on_b))
             continue;
         it->touched[block] = 1;
         if (!self && !pass_forces(passed, pair->b, pushed, others))
@@ -574,64 +564,52 @@ static void keep_start(struct system *system, const struct worker *worker)
     REAL_NAME(surface_shares_keep)(system, worker);
 }
 
-void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
-                                     const struct worker *worker)
+// Poses meshes, and has lists for the present positions. Returns whether contact pauses: also at
+// the other stages of a step that is given up.
+static bool prepare_lists(struct system *system, double time, bool at_start,
+                          const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    if (!it)
-        return;
-    const bool at_start = it->always_at_start || is_at_start(system, evaluation);
-    // Also at the other stages of a step that is given up.
-    bool paused = it->paused || (it->gives_up && !at_start);
-    REAL_NAME(mesh_colliders_pose)(system, evaluation.time, worker);
+    const bool paused = it->paused || (it->gives_up && !at_start);
+    REAL_NAME(mesh_colliders_pose)(system, time, worker);
     // A step that moves nodes farther than lists allow has them made again, which takes more time
     // than here.
-    if (worker->index == 0 && at_start && !paused && motion_changes(system, evaluation.time))
+    if (worker->index == 0 && at_start && !paused && motion_changes(system, time))
         it->lists_due = true;
     if (!paused)
         REAL_NAME(surface_lists_prepare)(system, worker);
-    const bool at_stage = it->rows && !at_start;
-    if (at_stage && it->start_known && !paused)
+    if (it->rows && !at_start && it->start_known && !paused)
         REAL_NAME(surface_lists_cover)(system, worker);
     if (it->keeps_start && at_start && !paused)
         keep_start(system, worker);
     else if (it->has_stages && it->start_known && !paused)
-        REAL_NAME(surface_lists_reach)(system, evaluation.time, worker);
-    paused |= it->gives_up && !at_start;
-    if (it->shapes && !paused && at_stage)
-        REAL_NAME(shape_stage_begin)(system, evaluation.time, worker);
-    else if (it->shapes && !paused)
-        REAL_NAME(shape_contact_find)(system, evaluation.time, at_start, worker);
-    const bool shapes_push = !at_stage && it->shapes && !paused && it->shapes->pushes;
-    if (it->rows && at_start && it->pairs == 0 && !paused)
-        REAL_NAME(surface_start_move)(system, worker); // lists may be made again in this step
-    if (at_start && !paused && surface_shares(system)) {
-        if (it->pairs > 0)
-            REAL_NAME(surface_pairs_leave)(system, worker);
-        REAL_NAME(surface_shares_want)(system, worker);
+        REAL_NAME(surface_lists_reach)(system, time, worker);
+    return paused || (it->gives_up && !at_start);
+}
+
+// Without pairs that could touch, or while contact pauses.
+static void find_nothing(struct system *system, bool paused, bool shapes_push,
+                         const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (worker->index == 0) {
+        it->pushes = it->keeps_power = false;
+        if (it->friction)
+            it->friction->powers_known = false;
+        if (it->rows)
+            it->rows->present = false;
+        if (it->rows && !paused)
+            it->rows->count = 0;
+        atomic_store_explicit(&system->surfaces_push, shapes_push, memory_order_relaxed);
     }
-    if (paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
-        if (worker->index == 0) {
-            it->pushes = it->keeps_power = false;
-            if (it->friction)
-                it->friction->powers_known = false;
-            if (it->rows)
-                it->rows->present = false;
-            if (it->rows && !paused)
-                it->rows->count = 0;
-            atomic_store_explicit(&system->surfaces_push, shapes_push, memory_order_relaxed);
-        }
-        worker_barrier(worker);
-        return;
-    }
-    if (at_start)
-        REAL_NAME(surface_start_move)(system, worker);
-    else
-        REAL_NAME(surface_blocks_copy)(system, it->now, worker);
-    if (at_stage) {
-        find_at_stage(system, worker);
-        return;
-    }
+    worker_barrier(worker);
+}
+
+// The forces of all pairs in the positions it->now, by block.
+static void find_in_lists(struct system *system, bool at_start, bool shapes_push,
+                          const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     if (at_start && it->now != it->start)
@@ -641,6 +619,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         REAL_NAME(surface_steps_find)(system, blocks);
     memset(it->touched + blocks.first, 0, blocks.end - blocks.first);
     worker_barrier(worker);
+
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     const double far = 1.002 * 1.5 * greatest_thickness(it);
@@ -648,6 +627,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
         if (!add_list(system, &finder, i, at_start, far))
             atomic_store(&it->failed, true);
     worker_barrier(worker);
+
     if (worker->index == 0) {
         it->pushes = memchr(it->touched, 1, it->surfaces.block_count) != NULL;
         REAL_NAME(surface_shares_pushes)(system);
@@ -663,6 +643,7 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
                               memory_order_relaxed);
     }
     worker_barrier(worker);
+
     if (!it->pushes)
         return;
     for (size_t b = blocks.first; b < blocks.end; b++)
@@ -670,6 +651,44 @@ void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation ev
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
     if (worker->index == 0)
         REAL_NAME(surface_shares_collider_power)(system);
+}
+
+void REAL_NAME(surface_contact_find)(struct system *system, struct evaluation evaluation,
+                                     const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!it)
+        return;
+    const bool at_start = it->always_at_start || is_at_start(system, evaluation);
+    const bool at_stage = it->rows && !at_start;
+    const bool paused = prepare_lists(system, evaluation.time, at_start, worker);
+
+    if (it->shapes && !paused && at_stage)
+        REAL_NAME(shape_stage_begin)(system, evaluation.time, worker);
+    else if (it->shapes && !paused)
+        REAL_NAME(shape_contact_find)(system, evaluation.time, at_start, worker);
+    const bool shapes_push = !at_stage && it->shapes && !paused && it->shapes->pushes;
+
+    if (it->rows && at_start && it->pairs == 0 && !paused)
+        REAL_NAME(surface_start_move)(system, worker); // lists may be made again in this step
+    if (at_start && !paused && surface_shares(system)) {
+        if (it->pairs > 0)
+            REAL_NAME(surface_pairs_leave)(system, worker);
+        REAL_NAME(surface_shares_want)(system, worker);
+    }
+    if (paused || (it->pairs == 0 && !(at_stage && it->shapes))) {
+        find_nothing(system, paused, shapes_push, worker);
+        return;
+    }
+
+    if (at_start)
+        REAL_NAME(surface_start_move)(system, worker);
+    else
+        REAL_NAME(surface_blocks_copy)(system, it->now, worker);
+    if (at_stage)
+        find_at_stage(system, worker);
+    else
+        find_in_lists(system, at_start, shapes_push, worker);
 }
 
 void REAL_NAME(surface_contact_pause)(struct system *system, bool pauses,

@@ -566,21 +566,12 @@ static void update_pair(struct friction_update *update, struct pair_finder *find
         listed_pair_of(it, pair, codes, (const real(*)[SURFACE_NODES])it->now[pair->a],
                        (const real(*)[SURFACE_NODES])it->now[pair->b]);
     listed.touching = &touching;
-    listed.marks = choice.marks;
-    // Other positions than those of implicit steps are those of the start, from which the next step
-    // goes on.
-    const bool marks = !it->rows && !choice.marks;
-    const double up_to =
-        marks ? mark_near(&it->lists[list], found, &update->law.barrier, &listed) : 0;
     update->blocks[0] = pair->a;
     update->blocks[1] = pair->b;
-    real least;
-    (void)it->broad->kernels->barrier_forces(&listed, &update->law.barrier, unused[0], unused[1],
-                                             &least);
-    if (!it->rows)
-        know_least(found, least, choice.rest);
-    if (marks)
-        put_rest(&it->lists[list], found, up_to);
+    // Other positions than those of implicit steps are those of the start, from which the next step
+    // goes on.
+    (void)evaluate_pair(it, &it->lists[list], found, &update->law.barrier, &choice, !it->rows,
+                        &listed, unused[0], unused[1]);
     while (update->at < update->end)
         end_record(update, update->law.stiffness);
     if (made->count > first)

@@ -112,8 +112,6 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
     return !sides_are_apart(found, start, (real)used);
 }
 
-// ---- Cutting
-
 // ---- What carries the nodes of a candidate
 
 // The number of what carries a candidate, and it; NULL: nothing does. A mesh, if its nodes are in

@@ -659,6 +659,56 @@ static uint64_t steps_of_all(const struct surface_contact *it)
     return it->steps_before < 2 ? 1 : 0;
 }
 
+// What lists are made with: how far they reach, and which pairs they have. By one worker.
+static void plan_lists(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    adapt_skin(it);
+    it->skin_listed = it->skin_asleep =
+        it->overshot ? it->skin_least : fmax(it->skin, it->skin_least);
+    REAL_NAME(surface_tiles_limit)(it);
+    if (it->flat)
+        it->flat->any = false;
+    if (it->flat && !it->overshot && !it->relaxes && REAL_NAME(surface_motion_is_bounded)(system))
+        REAL_NAME(flat_sheets_choose)(it);
+    want_frames(system);
+    want_pairs(system);
+    for (size_t b = 0; b < it->body_count; b++)
+        it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];
+}
+
+// Finds the lists that sleep: again with the skin before, if this one is too wide for that. Ends
+// with a barrier.
+static void let_far_lists_sleep(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    let_lists_sleep(system, worker);
+    if (worker->index == 0)
+        it->sleeps_again = wakes_too_many(it);
+    worker_barrier(worker);
+    if (it->sleeps_again)
+        let_lists_sleep(system, worker);
+}
+
+// Lists have been made, from which the motion counts now. By one worker.
+static void note_lists(struct system *system, bool complete, bool moves)
+{
+    struct surface_contact *it = system->surface_contact;
+    REAL_NAME(surface_shares_want_all)(system, system->state->step + steps_of_all(it));
+    it->start_known = it->spans_known = true;
+    count_pairs(it);
+    if (atomic_exchange(&it->failed, false) || !complete)
+        REAL_NAME(surface_memory_has_run_out)(system);
+    it->steps_known = moves;
+    it->lists_due = false;
+    it->steps_listed = 0;
+    it->skin_used = it->skin_known = 0;
+    memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
+    memset(it->befores, 0, it->tile_count * sizeof *it->befores);
+    it->bounds_before = true;
+    it->displaced = false;
+}
+
 void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
@@ -672,25 +722,13 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
             REAL_NAME(surface_pairs_complete)(system, START_NOW, worker);
         return;
     }
+
     REAL_NAME(exchange_all_nodes)(system, worker);
     if (it->flat)
         REAL_NAME(flat_sheets_measure)(system, 0, worker);
     REAL_NAME(surface_tiles_place)(system, worker);
-    if (worker->index == 0) {
-        adapt_skin(it);
-        it->skin_listed = it->skin_asleep =
-            it->overshot ? it->skin_least : fmax(it->skin, it->skin_least);
-        REAL_NAME(surface_tiles_limit)(it);
-        if (it->flat)
-            it->flat->any = false;
-        if (it->flat && !it->overshot && !it->relaxes &&
-            REAL_NAME(surface_motion_is_bounded)(system))
-            REAL_NAME(flat_sheets_choose)(it);
-        want_frames(system);
-        want_pairs(system);
-        for (size_t b = 0; b < it->body_count; b++)
-            it->radius[b] = (1.5 + it->skin_listed) * it->half_thickness[b];
-    }
+    if (worker->index == 0)
+        plan_lists(system);
     if (it->start_known && it->rows)
         REAL_NAME(surface_steps_know)(system, worker);
     else if (it->start_known)
@@ -700,11 +738,11 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     memcpy(it->list_y + share.first, s->y + share.first, (share.end - share.first) * sizeof(real));
     memcpy(it->list_z + share.first, s->z + share.first, (share.end - share.first) * sizeof(real));
     worker_barrier(worker);
+
     // Implicit steps go on from a start that is known.
     const bool moves = !it->start_known || !it->rows;
     REAL_NAME(broad_phase_refit)(it->broad, s, moves ? it->start : NULL, worker);
     const bool complete = REAL_NAME(broad_phase_find)(it->broad, &it->rules, worker);
-    const bool sleep = !it->rows && !it->overshot && !it->relaxes;
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     const struct range lists = worker_share(worker, it->broad->list_count, 1);
     struct surface_pair *spare = NULL;
@@ -727,28 +765,9 @@ void REAL_NAME(surface_lists_prepare)(struct system *system, const struct worker
     if (moves && it->rows)
         REAL_NAME(surface_positions_keep)(system, worker);
     worker_barrier(worker);
-    if (sleep && complete) {
-        let_lists_sleep(system, worker);
-        if (worker->index == 0)
-            it->sleeps_again = wakes_too_many(it);
-        worker_barrier(worker);
-        if (it->sleeps_again)
-            let_lists_sleep(system, worker);
-    }
-    if (worker->index == 0) {
-        REAL_NAME(surface_shares_want_all)(system, system->state->step + steps_of_all(it));
-        it->start_known = it->spans_known = true;
-        count_pairs(it);
-        if (atomic_exchange(&it->failed, false) || !complete)
-            REAL_NAME(surface_memory_has_run_out)(system);
-        it->steps_known = moves;
-        it->lists_due = false;
-        it->steps_listed = 0;
-        it->skin_used = it->skin_known = 0;
-        memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
-        memset(it->befores, 0, it->tile_count * sizeof *it->befores);
-        it->bounds_before = true;
-        it->displaced = false;
-    }
+    if (complete && !it->rows && !it->overshot && !it->relaxes)
+        let_far_lists_sleep(system, worker);
+    if (worker->index == 0)
+        note_lists(system, complete, moves);
     worker_barrier(worker);
 }

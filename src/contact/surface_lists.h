@@ -880,6 +880,27 @@ static inline void know_least(struct surface_pair *pair, real least, float rest)
     pair->pair.least = fminf(fminf(found, rest), pair->others);
 }
 
+// Has the kernel evaluate what has been chosen of a pair. In the positions of the start of a step
+// that finds its least distance, and marks what is near if all are evaluated. Returns whether any
+// touch.
+static inline bool evaluate_pair(const struct surface_contact *it, struct surface_list *list,
+                                 struct surface_pair *pair, const struct barrier *barrier,
+                                 const struct pair_choice *choice, bool at_start,
+                                 struct listed_pair *listed, real (*on_a)[SURFACE_NODES],
+                                 real (*on_b)[SURFACE_NODES])
+{
+    const bool marks = at_start && !choice->marks;
+    const double up_to = marks ? mark_near(list, pair, barrier, listed) : 0;
+    real least;
+    listed->marks = choice->marks;
+    const bool touches = it->broad->kernels->barrier_forces(listed, barrier, on_a, on_b, &least);
+    if (at_start)
+        know_least(pair, least, choice->rest);
+    if (marks)
+        put_rest(list, pair, up_to);
+    return touches;
+}
+
 // So many listed candidates of a pair are evaluated.
 static inline void count_evaluated(struct surface_pair *pair, size_t count)
 {
