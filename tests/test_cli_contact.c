@@ -42,7 +42,45 @@ static void write_layers(double apart, const char *more)
     fixture_write("layers.yaml", text);
 }
 
-// The energy of contact at the start of a run is that which the warnings name.
+// The energy of contact at the start of a run, which has no other, is that which the warnings of
+// `scene` name; three digits of it are printed.
+static void assert_energy_of_warnings(const char *scene, double least)
+{
+    char command[200];
+    snprintf(command, sizeof command, "taut run --no-output --json %s", scene);
+    struct outcome outcome = cli_expect(0, command);
+    assert_non_null(strstr(outcome.err, "warning: surfaces are no farther apart"));
+    double energy = 0;
+    for (const char *at = outcome.err; (at = strstr(at, "on, has ")); at++)
+        energy += strtod(at + strlen("on, has "), NULL);
+    const double start = strtod(strstr(outcome.out, "\"energy_at_start\"") + 19, NULL);
+    assert_true(start > least);
+    assert_true(fabs(energy - start) <= 0.01 * start);
+    outcome_free(&outcome);
+}
+
+// Of ropes side by side, at an angle of 0 to 0.9 degrees, each edge has several contacts.
+static void the_energy_of_ropes_side_by_side_is_reported(void **state)
+{
+    (void)state;
+    static const double turns[] = {0, 5e-4, 1.5e-3};
+    for (int i = 0; i < 3; i++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "precision: double\n"
+                 "simulation: {dt: 1e-5, steps: 1}\n"
+                 "contact: {thickness: 0.002}\n"
+                 "bodies:\n"
+                 "  - {name: a, type: rope, from: [0, 0, -0.1], to: [0, 0, 0.1], nodes: 6,\n"
+                 "     mass: 0.01, stiffness: 100}\n"
+                 "  - {name: b, type: rope, from: [0.0015, 0, -0.1], to: [0.0015, %.9g, 0.1],\n"
+                 "     nodes: 6, mass: 0.01, stiffness: 100}\n",
+                 2 * turns[i]);
+        fixture_write("ropes.yaml", text);
+        assert_energy_of_warnings("ropes.yaml", 1e-4);
+    }
+}
+
 static void what_is_built_one_thickness_apart_is_reported(void **state)
 {
     (void)state;
@@ -59,16 +97,8 @@ static void what_is_built_one_thickness_apart_is_reported(void **state)
                                             "colliders with 'response: contact'"));
         assert_non_null(
             strstr(outcome.err, i ? "in 162 places, body 'a'" : "in 81 places, body 'a'"));
-        double energy = 0;
-        for (const char *at = outcome.err; (at = strstr(at, "on, has ")); at++)
-            energy += strtod(at + strlen("on, has "), NULL);
         outcome_free(&outcome);
-        outcome = cli_expect(0, "taut run --no-output --json layers.yaml");
-        assert_non_null(strstr(outcome.err, "warning: surfaces are no farther apart"));
-        const double start = strtod(strstr(outcome.out, "\"energy_at_start\"") + 19, NULL);
-        assert_true(start > 0.01);
-        assert_true(fabs(energy - start) <= 0.01 * start); // three digits are printed
-        outcome_free(&outcome);
+        assert_energy_of_warnings("layers.yaml", 0.01);
     }
     write_layers(1.01, "");
     assert_no_warning("taut check layers.yaml");
@@ -449,6 +479,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_built_one_thickness_apart_is_reported),
+        cmocka_unit_test(the_energy_of_ropes_side_by_side_is_reported),
         cmocka_unit_test(a_state_that_cuts_leave_is_accepted),
         cmocka_unit_test(a_state_that_many_cuts_leave_is_accepted),
         cmocka_unit_test(a_thickness_that_is_advised_is_accepted),

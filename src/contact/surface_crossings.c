@@ -338,6 +338,28 @@ bool REAL_NAME(surface_contact_crosses)(struct system *system, struct surface_pa
     return first.any;
 }
 
+// J, of the barriers of a candidate; *square becomes that of its least distance, m2.
+static double energy_of_candidate(const struct candidate *found, const struct point at[4],
+                                  const struct barrier *barrier, real *square)
+{
+    if (found->bare) {
+        const struct edge_contacts contacts = find_edge_contacts(at);
+        double energy = 0;
+        for (int i = 0; i < contacts.count; i++)
+            if (edges_touch(&contacts.closest[i], barrier))
+                energy += (double)(contacts.weights[i] *
+                                   barrier_energy(barrier, real_sqrt(contacts.closest[i].square)));
+        *square = contacts.least;
+        return energy;
+    }
+    real parallel, slope;
+    *square = closest_of(found, at, &parallel).square;
+    if (!(*square < barrier->reach * barrier->reach))
+        return 0;
+    return (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
+           (double)barrier_energy(barrier, real_sqrt(*square));
+}
+
 struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
@@ -368,13 +390,9 @@ struct surface_nearest REAL_NAME(surface_contact_nearest)(const struct system *s
                 candidate_nodes(&walk, &candidate, nodes);
                 for (int k = 0; k < 4; k++)
                     at[k] = state_point(system->state, nodes[k]);
-                real parallel, slope;
-                const real square = closest_of(&candidate, at, &parallel).square;
+                real square;
+                nearest.energy += energy_of_candidate(&candidate, at, &barrier, &square);
                 const double distance = sqrt((double)square) / thickness;
-                if (square < barrier.reach * barrier.reach)
-                    nearest.energy +=
-                        (double)(parallel < EDGES_PARALLEL ? edges_weight(parallel, &slope) : 1) *
-                        (double)barrier_energy(&barrier, real_sqrt(square));
                 nearest.pressed += distance <= SURFACES_PRESSED;
                 if (!(distance < nearest.part))
                     continue;
