@@ -651,6 +651,27 @@ static double thicknesses_a_step(const struct run *run)
     return sqrt(2 * kinetic / mass) * taut_solver_dt(run->solver) / run->scene->contact.thickness;
 }
 
+// Whether a body's barrier is too soft for the speed of the run, whatever dt: it takes less than
+// the kinetic energy of one of its nodes at that speed, even by contacts of the total weight of 16
+// for which the critical step allows. Of surfaces that come to touch it takes 3.2 k t2 each, with
+// the thickness t; `carries` is 5 k t.
+static bool is_too_soft_for_speed(const struct run *run)
+{
+    const struct topology *topology = solver_topology(run->solver);
+    const double kinetic = fmax(run->frame.energy.kinetic, run->first_energy.kinetic);
+    const double square = 2 * kinetic / topology_total_mass(topology); // of a speed, m2/s2
+    for (size_t b = 0; b < topology->body_count; b++) {
+        const struct topology_body *body = &topology->bodies[b];
+        const struct surface_stiffness contact = solver_surface_stiffness(run->solver, b);
+        const double mass =
+            topology_least_mass(topology, body->first_node, body->first_node + body->node_count);
+        const double carries = 16 * (3.2 / 5) * contact.carries * run->scene->contact.thickness;
+        if (contact.stiffness > 0 && mass * square / 2 > carries)
+            return true;
+    }
+    return false;
+}
+
 // Whether cuts in every direction have taken momentum that is worth a line. Those in the frame of
 // what pushes, and those at planes, spheres and rooms, take none of their own. It is compared by
 // its lengths, since what is taken of two bodies may be opposite, with sqrt(2 K M): with M the mass
@@ -695,7 +716,13 @@ static void print_contact(const struct run *run)
            human_counted(cuts.steps, "step").text);
     const double moved = thicknesses_a_step(run);
     const char *effect = effect_of_cuts(run);
-    if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
+    const bool too_soft = is_too_soft_for_speed(run);
+    if (cuts.steps > taut_solver_step_count(run->solver) / 10 && too_soft)
+        printf("             in so many that the barrier is too soft for the speed, at any dt%s:\n"
+               "             give a larger contact.stiffness ('taut info' shows what it is, and\n"
+               "             the dt that it needs), or a larger thickness\n",
+               effect);
+    else if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
         printf("             in so many as nodes move by %.2g times the thickness in a step%s:\n"
                "             give a smaller dt\n",
                moved, effect);
@@ -705,12 +732,12 @@ static void print_contact(const struct run *run)
                "what it is), or a larger thickness\n",
                effect);
     if (takes_noticeable_momentum(run, &cuts))
-        printf(
-            "             in %s in every direction, as cuts along normals found no end, which\n"
-            "             took %.3g N s of momentum (%.3g N s where opposite losses cancel): give "
-            "a smaller\n             dt or a larger contact.stiffness\n",
-            human_counted(cuts.stopped, "step").text, cuts.lost_lengths,
-            vec3_length(vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2])));
+        printf("             in %s in every direction, as cuts along normals found no end, which\n"
+               "             took %.3g N s of momentum (%.3g N s where opposite losses cancel):\n"
+               "             give a%s larger contact.stiffness\n",
+               human_counted(cuts.stopped, "step").text, cuts.lost_lengths,
+               vec3_length(vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2])),
+               too_soft ? "" : " smaller dt or a");
     if (cuts.unresolved > 0)
         printf(
             "             in %s that was not possible, where what is driven leaves no way within "

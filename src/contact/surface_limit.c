@@ -7,10 +7,12 @@
 // of the candidate, so that bodies that move together are not slowed and momentum is kept; what one
 // candidate cuts may be too much for another, so this is repeated. If it does not end soon,
 // candidates that are still passed are cut in every direction at planes at rest, which always ends:
-// the start of the step satisfies all of them. A plane that moves with a prescribed motion may push
-// nodes into planes at rest without end, as where matter piles up before a wall: so planes of what
-// it has pushed move with that motion, too, and of what this has pushed in turn
-// (surface_carriers.h).
+// the start of the step satisfies all of them. So it does where all planes move together, as they
+// do first where all nodes are free: by the motion of the centre of mass of what still passes, so
+// that a heavy body does not lose its momentum to planes at rest. A plane that moves with a
+// prescribed motion may push nodes into planes at rest without end, as where matter piles up before
+// a wall: so planes of what it has pushed move with that motion, too, and of what this has pushed
+// in turn (surface_carriers.h).
 //
 // All workers look for what passes, of pairs with a node that has moved since they were looked at;
 // the first one cuts these pairs, and those next to what it has just cut, in the order of the
@@ -29,8 +31,9 @@
 
 #include "base/memory.h"
 
-// In the last rounds an approach within rounding is none for what is tight, too.
-enum { ROUNDS_TOGETHER = 24, ROUNDS_TIGHT = 48, ROUNDS = 60 };
+// In the last rounds an approach within rounding is none for what is tight, too. The first one of
+// those in every direction is repeated up to ROUNDS_MOVING times with planes that move together.
+enum { ROUNDS_TOGETHER = 24, ROUNDS_MOVING = 12, ROUNDS_TIGHT = 48, ROUNDS = 60 };
 
 // ---- Which pairs may pass
 
@@ -321,6 +324,7 @@ static bool allows_nothing(const struct system *system, const struct crossing *i
         held[i >= it->split] |= system->constants->inverse_mass[it->nodes[i]] == 0;
         rests &= vec3_dot(with->moved[i], with->moved[i]) == 0;
     }
+    rests |= with->common;
     if (held[0] && held[1])
         return false;
     return together || (rests && system->surface_contact->round < ROUNDS_TIGHT);
@@ -683,15 +687,69 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
         system->state->forces_current = system->state->energy_current = false;
 }
 
+// Adds the momentum of a candidate that passes; returns its mass, kg.
+static double add_motion(struct system *system, const struct block_pair *pair,
+                         const struct candidate *found)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct crossing crossing;
+    double mass = 0;
+    REAL_NAME(crossing_find)(system, pair, found, &crossing);
+    for (int i = 0; i < 4; i++) {
+        const double m = 1 / (double)system->constants->inverse_mass[crossing.nodes[i]];
+        it->frame_moved = vec3_add(it->frame_moved, vec3_scale(m, crossing.moved[i]));
+        it->frame_velocity = vec3_add(it->frame_velocity, vec3_scale(m, crossing.velocity[i]));
+        mass += m;
+    }
+    return mass;
+}
+
+// Where all nodes are free, planes may move together as what still passes does, of which nodes
+// count as often as they are in a candidate. False where there are nodes or shapes with a motion of
+// their own. By the first worker.
+static bool find_common_motion(struct system *system, struct pair_finder *finder)
+{
+    struct surface_contact *it = system->surface_contact;
+    struct near_codes near;
+    double mass = 0;
+    it->frame_moved = it->frame_velocity = (vec3){0, 0, 0};
+    if (it->shapes || it->lifts || system->topology->kinematic_count > 0 ||
+        system->topology->collider_node_count > 0)
+        return false;
+    for (size_t i = 0; i < it->broad->list_count; i++)
+        for (size_t n = 0; n < it->lists[i].passing_count; n++) {
+            const size_t p = it->lists[i].passing[n];
+            const struct block_pair *pair = &it->lists[i].pairs[p].pair;
+            struct candidate_walk walk;
+            struct candidate found;
+            if (!passing_candidates(it, finder, i, p, &near, &walk))
+                continue;
+            while (candidate_next(&walk, &found)) {
+                bool stuck = false;
+                if (candidate_may_pass(system, pair, &found) &&
+                    candidate_fraction(system, pair, &found, &stuck) < 1)
+                    mass += add_motion(system, pair, &found);
+            }
+        }
+    if (!(mass > 0 && isfinite(mass)))
+        return false;
+    it->frame_moved = vec3_scale(1 / mass, it->frame_moved);
+    it->frame_velocity = vec3_scale(1 / mass, it->frame_velocity);
+    return true;
+}
+
 // Cuts what passes until nothing does. Returns the number of rounds on the first worker.
 static int cut_rounds(struct system *system, bool *stuck, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
+    int moving = ROUNDS_MOVING; // of the first round in every direction, which is repeated
     for (int round = first_round(it);; round++) {
         if (worker->index == 0) {
             it->round = round;
+            it->moves = round == ROUNDS_TOGETHER && moving > 0 &&
+                        (moving < ROUNDS_MOVING || find_common_motion(system, &finder));
             it->carries = round >= ROUNDS_TOGETHER;
             if (round == ROUNDS_TOGETHER && !REAL_NAME(carriers_begin)(system)) {
                 it->carries = false;
@@ -708,6 +766,10 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
         const bool again = (it->cuts_again || it->skips) && round + 1 < ROUNDS;
         if (!again)
             return round + it->cuts_again;
+        if (it->moves) {
+            moving--;
+            round--;
+        }
         if (it->skips)
             round = ROUNDS_TOGETHER - 1;
         look_again(system, &finder, worker);

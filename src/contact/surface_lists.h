@@ -287,6 +287,10 @@ struct surface_contact {
     struct carriers *carriers;
     bool carries, skips;
     int round;
+    // How the frame moves in which candidates are cut in every direction: m, and m/s; `moves`:
+    // otherwise it is at rest.
+    bool moves;
+    vec3 frame_moved, frame_velocity;
     uint64_t cuts_seen;   // by surface_contact_has_cut
     double uncut_kinetic; // J, the greatest before a cut since then
     double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion

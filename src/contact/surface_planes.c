@@ -185,9 +185,17 @@ static struct frame moving_frame(const struct system *system, const struct cross
             vec3_add(velocity[inverse == 0], vec3_scale(weight, it->velocity[i]));
         weights[inverse == 0] += weight;
     }
+    const struct surface_contact *contact = system->surface_contact;
     const int which = weights[1] > 0;
+    struct frame frame = {.driven = which, .common = !which && !together};
+    if (frame.common && contact->moves) {
+        for (int i = 0; i < 4; i++) {
+            frame.moved[i] = contact->frame_moved;
+            frame.velocity[i] = frame.carried[i] = contact->frame_velocity;
+        }
+        return frame;
+    }
     const double scale = which || together ? 1 / weights[which] : 0;
-    struct frame frame = {.driven = which};
     for (int i = 0; i < 4; i++) {
         frame.moved[i] = vec3_scale(scale, moved[which]);
         frame.velocity[i] = frame.carried[i] = vec3_scale(scale, velocity[which]);

@@ -29,7 +29,8 @@ struct crossing {
 // The frame in which a candidate is cut, as displacements and velocities at its nodes: a common
 // factor of what the nodes have relative to it is taken. It moves with the centre of mass of the
 // nodes, so that this keeps momentum and takes energy; or with the nodes of prescribed motion,
-// which nothing cuts; or it is at rest, if candidates are not cut together.
+// which nothing cuts; or, if candidates are not cut together, it is that of all of them: at rest, or
+// moving evenly.
 //
 // Where such nodes would pass the plane, as those of a mesh collider that turns, and are one side,
 // the frame turns and stretches with them: by an affine map x -> x + A x, A = sum of change[k]
@@ -39,6 +40,7 @@ struct frame {
     vec3 moved[4], velocity[4];
     vec3 carried[4]; // the velocities there that follow from the prescribed motion alone
     bool driven;     // there are nodes with a prescribed motion, or it is that of one
+    bool common;     // of all candidates that are not cut together and have no such nodes
     int directions;  // of A, 0 to 3
     vec3 change[3], dual[3];
     double size; // at least the norm of A
