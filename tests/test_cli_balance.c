@@ -431,6 +431,51 @@ static void the_summary_names_steps_that_are_not_resolved(void **state)
     outcome_free(&outcome);
 }
 
+// A cell of four nodes that lies on a pinned sheet, with steps that springs allow, and contacts do
+// not: it vibrates, and dampers take the energy of it.
+static void the_summary_names_contacts_that_dt_does_not_allow_for(void **state)
+{
+    (void)state;
+    fixture_write("pressed.yaml",
+                  "precision: double\n"
+                  "simulation: {integrator: symplectic_euler, dt: 0.02, duration: 10}\n"
+                  "environment: {gravity: [0, -9.81, 0]}\n"
+                  "contact: {thickness: 0.02, stiffness: 100, friction_coefficient: 0.3}\n"
+                  "bodies:\n"
+                  "- {name: low, type: cloth, origin: [-2, 0, -2], u: [4, 0, 0], v: [0, 0, 4],\n"
+                  "   nodes: [2, 2], mass: 1, spring: {stiffness: 1}, pins: [left, right]}\n"
+                  "- {name: top, type: cloth, origin: [0.9, 0.03, -0.3], u: [0.1, 0, 0],\n"
+                  "   v: [0, 0, 0.1], nodes: [2, 2], mass: 0.04, spring: {stiffness: 1}}\n");
+    struct outcome outcome = cli_expect(0, "taut run pressed.yaml --no-output");
+    assert_contains(outcome.out, "does not close");
+    assert_contains(outcome.out, "cause: probably contacts of surfaces: at node ");
+    assert_contains(outcome.out, " of body 'top' they are 1.");
+    outcome_free(&outcome);
+    char *text[2];
+    for (int threads = 1; threads <= 2; threads++) {
+        char *command =
+            text_format("taut run pressed.yaml --no-output --quiet --json --threads %d", threads);
+        outcome = cli_expect(0, command);
+        free(command);
+        text[threads - 1] = outcome.out;
+        free(outcome.err);
+    }
+    char *both = text_format("[%s,%s]", text[0], text[1]);
+    cli_assert_json(both, "a, b = (each['contact_exceeds'] for each in d)\n"
+                          "assert a == b and a['body'] == 'top' and 1.1 < a['times'] < 2, a\n"
+                          "assert 0.01 < a['critical_step'] < 0.02, a\n"
+                          "assert 'contacts of surfaces' in d[0]['balance']['cause'], d[0]");
+    free(both);
+    free(text[0]);
+    free(text[1]);
+    outcome = cli_expect(0, "taut run pressed.yaml --no-output --quiet --json --set "
+                            "simulation.dt=0.005");
+    cli_assert_json(outcome.out, "assert d['contact_exceeds'] is None, d\n"
+                                 "assert abs(d['balance']['residual']) < 1e-4, d['balance']\n"
+                                 "assert d['balance']['cause'] is None, d['balance']");
+    outcome_free(&outcome);
+}
+
 // At a terminal speed the kinetic energy is the same at the start of every step, since friction on
 // a surface that projects, or keep_velocity, removes the energy that forces supply; the
 // integrator's error within a step is of its order all the same.
@@ -664,6 +709,7 @@ int main(void)
         cmocka_unit_test(the_balance_of_many_modes_closes),
         cmocka_unit_test(the_summary_names_what_is_missing),
         cmocka_unit_test(the_summary_names_steps_that_are_not_resolved),
+        cmocka_unit_test(the_summary_names_contacts_that_dt_does_not_allow_for),
         cmocka_unit_test(implicit_cuts_take_energy_beside_what_steps_lose),
         cmocka_unit_test(the_balance_at_a_terminal_speed_closes),
         cmocka_unit_test(the_balance_knows_order_and_rounding),

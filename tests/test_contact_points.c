@@ -494,6 +494,42 @@ static void test_lists_have_the_same_bits_and_change_nothing(void **state)
     free(points);
 }
 
+// Four nodes over one triangle of a pinned sheet, each with one contact of weight 1: what they
+// leave of the step is that of an oscillator, 2 sqrt(m / psi''), since springs act at right angles.
+static void test_contacts_beyond_what_dt_allows_for_are_found(void **state)
+{
+    (void)state;
+    const double distance = 0.021, mass = 0.01;
+    const double curvature = 4 * STIFFNESS * (1.5 * THICKNESS - distance) / (THICKNESS / 2), // N/m
+        critical = 2 * sqrt(mass / curvature);
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet",
+                                              "implicit_midpoint", "xpbd"};
+    for (int i = 0; i < 8; i++) {
+        const bool limited = i / 2 < 2, exceeds = limited && i % 2 == 0;
+        const double dt = (i % 2 == 0 ? 1.3 : 0.99) * critical;
+        taut_solver *solver = solver_of(
+            HEADER(
+                "%s",
+                NUM) "contact: {thickness: " NUM ", stiffness: " NUM "}\nbodies:\n"
+                     "- {name: low, type: cloth, origin: [-2, 0, -2], u: [4, 0, 0], v: [0, 0, 4],\n"
+                     "   nodes: [2, 2], mass: 1, spring: {stiffness: 1}, pins: [left, right]}\n"
+                     "- {name: top, type: cloth, origin: [0.9, " NUM ", -0.3], u: [0.1, 0, 0],\n"
+                     "   v: [0, 0, 0.1], nodes: [2, 2], mass: 0.04, spring: {stiffness: 0.001}}\n",
+            integrators[i / 2], dt, THICKNESS, STIFFNESS, distance);
+        struct contact_excess found;
+        assert_int_equal(solver_contact_excess(solver, &found, NULL), TAUT_OK);
+        if (exceeds) {
+            assert_near(found.stable, critical, 1e-3 * critical);
+            assert_near(found.times, 1.69, 0.001);
+            assert_string_equal(found.body, "top");
+            assert_int_equal(found.node, 0);
+        } else {
+            assert_true(found.times == 0);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +540,7 @@ int main(void)
         cmocka_unit_test(test_nodes_in_penalty_colliders),
         cmocka_unit_test(test_friction_holds_or_slides),
         cmocka_unit_test(test_lists_have_the_same_bits_and_change_nothing),
+        cmocka_unit_test(test_contacts_beyond_what_dt_allows_for_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -631,6 +631,9 @@ static void check_dt(struct run *run)
     if (integrator_is_implicit(solver_integrator(run->solver)) &&
         solver_critical_step(run->solver, &critical, &error) == TAUT_OK && critical.known)
         run->resolved = critical.bound;
+    if (run_balance_shows_little(run) &&
+        solver_contact_excess(run->solver, &run->contact_excess, &error) != TAUT_OK)
+        run->contact_excess.times = 0;
 }
 
 static void report_end(const struct run *run)

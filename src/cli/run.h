@@ -45,10 +45,11 @@ struct run {
     double output_seconds;          // for evaluating and writing
     bool warned;                    // about an implicit step that was not solved
     struct dt_exceeded dt_exceeded; // at the end
-    double resolved;    // s, likewise: longer implicit steps may not resolve the fastest vibration;
-                        // 0: not known
-    int signal_number;  // the signal that ended the run early; 0: none
-    taut_status status; // the failure that ended the run otherwise
+    double resolved; // s, likewise: longer implicit steps may not resolve the fastest vibration;
+                     // 0: not known
+    struct contact_excess contact_excess; // likewise, if the balance shows little
+    int signal_number;                    // the signal that ended the run early; 0: none
+    taut_status status;                   // the failure that ended the run otherwise
     taut_error error;
 };
 
@@ -62,6 +63,9 @@ char *run_state_name(const struct run *run);
 
 // Runs a scene, or continues a run; returns the exit code.
 int run_or_resume(const struct options *options, struct resumption *resumption);
+
+// Whether the energy balance is known, and does not close or is too coarse to judge.
+bool run_balance_shows_little(const struct run *run);
 
 void run_print_table(const struct run *run);
 void run_print_json(const struct run *run);

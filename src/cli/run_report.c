@@ -111,6 +111,9 @@ struct balance {
     const char *cause; // certain or probable cause of the residual; NULL: nothing to explain
 };
 
+static const char *const CAUSE_CONTACTS =
+    "probably contacts of surfaces, which are stiffer than dt allows for (contact_exceeds)";
+
 static bool depends_on_velocity(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
@@ -360,6 +363,8 @@ static const char *cause_of(const struct run *run, double residual, double expla
         return "gas whose 'volume' is not 'divergence': its pressure has no potential";
     if (-run->frame.work[WORK_PROJECTION] > 0.5 * fabs(residual))
         return "projection, which puts back what steps lose by moving nodes into a surface";
+    if (run->contact_excess.times > 0)
+        return CAUSE_CONTACTS;
     const bool may_be_rounding = aligned_rounding(run) >= fabs(residual);
     const char *integrator = cause_of_integrator(solver, run->scene, residual);
     if (may_be_rounding && (!integrator || fabs(residual) > explained))
@@ -442,6 +447,14 @@ static struct balance run_balance(const struct run *run)
     if (!balance.cause && (balance.verdict == BALANCE_OPEN || balance.verdict == BALANCE_COARSE))
         balance.cause = probable_cause(run, balance.verdict);
     return balance;
+}
+
+bool run_balance_shows_little(const struct run *run)
+{
+    if (!run->frame.has_work)
+        return false;
+    const enum balance_verdict verdict = run_balance(run).verdict;
+    return verdict == BALANCE_OPEN || verdict == BALANCE_COARSE;
 }
 
 static const char *balance_verdict_name(enum balance_verdict verdict)
@@ -563,9 +576,20 @@ static void print_term(int *column, const char *name, double value, char sign)
         print_item(column, "%c %s %.5g", sign, name, value);
 }
 
+// The step that is advised is shorter than the guaranteed one, as others are (solver/dt.c).
+static void print_contact_excess(const struct contact_excess *it)
+{
+    printf("%*scause: probably contacts of surfaces: at node %" PRIu64
+           " of body '%s' they are %.2g times\n"
+           "%*sas stiff as dt allows for at the end; give a dt of %.2g s, or a smaller\n"
+           "%*scontact.stiffness\n",
+           TEXT_COLUMN, "", it->node, it->body, it->times, TEXT_COLUMN, "", 0.8 * it->stable,
+           TEXT_COLUMN, "");
+}
+
 // Prints the residual of the balance, compared with the exchanged energy and with what the order of
 // the integrator leaves.
-static void print_closure(const struct balance *balance)
+static void print_closure(const struct balance *balance, const struct contact_excess *excess)
 {
     printf("  closure    residual %.3g J", balance->residual);
     if (balance->exchanged > 0)
@@ -590,7 +614,9 @@ static void print_closure(const struct balance *balance)
         break;
     }
     puts("");
-    if (balance->cause)
+    if (balance->cause == CAUSE_CONTACTS)
+        print_contact_excess(excess);
+    else if (balance->cause)
         printf("%*scause: %s\n", TEXT_COLUMN, "", balance->cause);
 }
 
@@ -625,7 +651,7 @@ static void print_energy(const struct run *run)
     print_term(&column, "breaking", work[WORK_BREAKING], '-');
     print_term(&column, "truncation", work[WORK_TRUNCATION], '-');
     puts("");
-    print_closure(&balance);
+    print_closure(&balance, &run->contact_excess);
 }
 
 // Prints how well the equations of implicit steps were solved, and at what cost.
@@ -975,6 +1001,21 @@ static void write_dt_exceeded(struct json *json, const struct run *run)
     json_close_object(json);
 }
 
+static void write_contact_excess(struct json *json, const struct run *run)
+{
+    const struct contact_excess *it = &run->contact_excess;
+    if (!(it->times > 0)) {
+        json_null(json, "contact_exceeds");
+        return;
+    }
+    json_open_object(json, "contact_exceeds");
+    json_number(json, "times", it->times);
+    json_number(json, "critical_step", it->stable);
+    json_string(json, "body", it->body);
+    json_count(json, "node", it->node);
+    json_close_object(json);
+}
+
 static void write_counts(struct json *json, const struct run *run)
 {
     const taut_solver *solver = run->solver;
@@ -1021,6 +1062,7 @@ void run_print_json(const struct run *run)
     write_implicit(&json, run);
     write_contact(&json, run);
     write_dt_exceeded(&json, run);
+    write_contact_excess(&json, run);
     json_count(&json, "steps_planned", taut_solver_steps_planned(run->solver));
     json_string(&json, "interrupted",
                 run->signal_number != 0 ? signals_name(run->signal_number) : NULL);

@@ -4,6 +4,8 @@
 // worker knows where those of its lists go: the order is that of the lists of candidates, then of
 // the nodes and blocks near shapes, then of the nodes in penalty colliders, and the same for any
 // number of threads. Colliders with `response: project` push no nodes and have no contacts here.
+// Those of two surfaces are walked once more for what their stiffness is at each node, which a step
+// may not allow for.
 #include "contact/contact.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"
@@ -16,7 +18,9 @@
 // What one worker is listing: a list of candidates, a chunk or slot of shapes, or a block of nodes.
 struct listing {
     struct system *system;
+    void (*take)(void *context, const struct touching_candidate *items, int count);
     struct contact_points *to;
+    struct node_contact *nodes; // of node_contacts_now
     struct pair_finder *finder;
     bool counts;     // the first pass
     uint64_t number; // of the next one
@@ -65,10 +69,9 @@ static const struct friction_record *record_of(struct listing *it, uint32_t key)
     return known ? &list->records[it->record] : NULL;
 }
 
-// The force of its friction on the first side, N.
-static vec3 friction_on_first(const struct listing *it, const struct candidate *candidate,
-                              const struct touching_candidate *touching,
-                              const struct friction_record *record)
+// Its nodes, with their positions and velocities.
+static struct friction_contact contact_of(const struct listing *it,
+                                          const struct candidate *candidate)
 {
     struct friction_contact contact = {.edges = candidate->edges, .bare = candidate->bare};
     find_nodes(it->system->surface_contact, it->blocks, candidate, contact.nodes);
@@ -76,6 +79,15 @@ static vec3 friction_on_first(const struct listing *it, const struct candidate *
         contact.at[i] = block_point(*it->x[candidate->side[i]], candidate->local[i]);
     contact.rigid = contact.nodes[3] >= it->system->topology->node_count;
     find_velocities(it->system->state, &contact);
+    return contact;
+}
+
+// The force of its friction on the first side, N.
+static vec3 friction_on_first(const struct listing *it, const struct candidate *candidate,
+                              const struct touching_candidate *touching,
+                              const struct friction_record *record)
+{
+    struct friction_contact contact = contact_of(it, candidate);
     return REAL_NAME(surface_friction_of)(record, &it->law, touching, &contact);
 }
 
@@ -163,7 +175,7 @@ static void list_candidates(struct listing *it, size_t index)
                 REAL_NAME(surface_block_read)(system, blocks[side], x[side]);
             read[side] = blocks[side];
         }
-        struct touching_candidates touching = {.take = take_candidates, .context = it};
+        struct touching_candidates touching = {.take = it->take, .context = it};
         struct listed_pair listed =
             listed_pair_of(contact, pair, of, (const real(*)[SURFACE_NODES])x[0],
                            (const real(*)[SURFACE_NODES])x[self ? 0 : 1]);
@@ -379,8 +391,11 @@ void REAL_NAME(contact_points_list)(struct system *system, struct contact_points
     // Whichever worker has a part: those with contacts lie side by side.
     for (int pass = 0; pass < 2; pass++) {
         for (size_t part = (size_t)worker->index; part < count; part += (size_t)worker->count) {
-            struct listing it = {
-                .system = system, .to = to, .finder = &finder, .counts = pass == 0};
+            struct listing it = {.system = system,
+                                 .take = take_candidates,
+                                 .to = to,
+                                 .finder = &finder,
+                                 .counts = pass == 0};
             it.number = pass == 0 ? 0 : to->scratch[part];
             list_part(&it, &parts, part, time);
             if (pass == 0)
@@ -395,4 +410,85 @@ void REAL_NAME(contact_points_list)(struct system *system, struct contact_points
     }
     if (worker->index == 0)
         memory_release(NULL, to->scratch, count + 1, sizeof *to->scratch);
+}
+
+// ---- Their stiffness at nodes
+
+// Adds the matrix along (1) or across (-1) a direction, of a contact of stiffness and damping
+// `constants` (struct node_contact), to its nodes: (sum w_i n.x_i)^2 <= sum |w_j| sum |w_i|
+// (n.x_i)^2, where only nodes that forces move count.
+static void add_to_nodes(const struct listing *it, const struct friction_contact *contact,
+                         const real weights[4], struct point n, bool across,
+                         const double constants[2])
+{
+    const struct system *system = it->system;
+    const double s = across ? -1 : 1, x = (double)n.x, y = (double)n.y, z = (double)n.z,
+                 one = across ? 1 : 0;
+    const double matrix[6] = {one + s * x * x, one + s * y * y, one + s * z * z,
+                              s * x * y,       s * x * z,       s * y * z};
+    double sizes[4], all = 0;
+    for (int i = 0; i < 4; i++) {
+        const bool moves = contact->nodes[i] < system->topology->node_count &&
+                           system->constants->inverse_mass[contact->nodes[i]] > 0;
+        sizes[i] = moves ? fabs((double)weights[i]) : 0;
+        all += sizes[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        if (!(sizes[i] > 0))
+            continue;
+        struct node_contact *to = &it->nodes[contact->nodes[i]];
+        for (int e = 0; e < 6; e++) {
+            to->stiffness[e] += all * sizes[i] * constants[0] * matrix[e];
+            to->damping[e] += all * sizes[i] * constants[1] * matrix[e];
+        }
+    }
+}
+
+static void add_candidates(void *context, const struct touching_candidate *items, int count)
+{
+    struct listing *it = context;
+    const struct friction_law *law = &it->law;
+    const struct barrier *barrier = &law->barrier;
+    for (int i = 0; i < count; i++) {
+        const struct candidate candidate = candidate_of_key(
+            it->system->surface_contact, it->blocks[0], it->blocks[1], items[i].key);
+        const struct friction_record *record = record_of(it, items[i].key);
+        struct friction_contact contact = contact_of(it, &candidate);
+        find_contact(&contact, &items[i], barrier, record);
+        const double inside = (double)(barrier->reach - contact.distance),
+                     weight = (double)contact.weight;
+        const double curvature = 4 * (double)barrier->stiffness / (double)barrier->depth;
+        const double normal[2] = {
+            weight * fmin(4 * (double)barrier->stiffness, curvature * inside),
+            record ? weight * sqrt(law->normal_square * fmin(1, law->curvature * inside)) : 0};
+        real weights[4];
+        find_weights(&contact, contact.closest, weights);
+        add_to_nodes(it, &contact, weights, contact.normal, false, normal);
+        if (!record || record->key & RECORD_SLIDES)
+            continue;
+        const bool framed = record->key & RECORD_FRAMED;
+        const double along[2] = {law->stiffness, law->damping};
+        find_weights(&contact, acting_parts(&contact, record), weights);
+        add_to_nodes(it, &contact, weights, framed ? contact.normal : contact.along, framed, along);
+    }
+}
+
+void REAL_NAME(node_contacts_now)(struct system *system, struct node_contact *nodes,
+                                  const struct worker *worker)
+{
+    struct surface_contact *contact = system->surface_contact;
+    struct pair_finder finder;
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    REAL_NAME(surface_steps_know)(system, worker);
+    REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
+    if (worker->index == 0) {
+        for (size_t i = 0; i < contact->broad->list_count; i++) {
+            struct listing it = {
+                .system = system, .take = add_candidates, .nodes = nodes, .finder = &finder};
+            list_candidates(&it, i);
+        }
+        if (atomic_exchange(&contact->failed, false))
+            REAL_NAME(surface_memory_has_run_out)(system);
+    }
+    worker_barrier(worker);
 }

@@ -312,6 +312,15 @@ double REAL_NAME(surface_contact_damping)(const struct system *system, size_t bo
            REAL_NAME(shape_contact_damping)(system, body);
 }
 
+void REAL_NAME(surface_contact_allowed)(const struct system *system, size_t body, double *stiffness,
+                                        double *damping)
+{
+    const struct surface_contact *it = system->surface_contact;
+    *stiffness =
+        it && it->wanted[body] ? 8 * SURFACE_WEIGHTS * system->state->surface_stiffness[body] : 0;
+    *damping = 2 * SURFACE_WEIGHTS * REAL_NAME(surface_friction_damping)(system, body);
+}
+
 struct surface_stiffness REAL_NAME(surface_contact_stiffness)(const struct system *system,
                                                               size_t body)
 {

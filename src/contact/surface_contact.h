@@ -290,6 +290,22 @@ struct surface_stiffness REAL_NAME(surface_contact_stiffness)(const struct syste
 void REAL_NAME(contact_points_list)(struct system *system, struct contact_points *to,
                                     const struct worker *worker);
 
+// Upper bounds of the stiffness, N/m, and damping, N s/m, of what surfaces have at a node at
+// present: xx, yy, zz, xy, xz, yz. Contacts that slide have no friction that moves with them.
+struct node_contact {
+    double stiffness[6], damping[6];
+};
+
+// Adds those of the present state, which does not change, to `nodes`, by internal numbers. With
+// contact of surfaces only, without planes, spheres and rooms, of which no step lacks any; ends
+// with a barrier.
+void REAL_NAME(node_contacts_now)(struct system *system, struct node_contact *nodes,
+                                  const struct worker *worker);
+
+// What surface_contact_bound and surface_contact_damping allow for of them, along any direction.
+void REAL_NAME(surface_contact_allowed)(const struct system *system, size_t body, double *stiffness,
+                                        double *damping);
+
 // An upper bound of the stiffness of contacts at a node of a body along any direction, N/m, as long
 // as they have no greater weight than SURFACE_WEIGHTS.
 double REAL_NAME(surface_contact_bound)(const struct system *system, size_t body);

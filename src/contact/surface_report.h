@@ -115,6 +115,15 @@ struct contact_points {
     uint64_t *scratch; // used while they are listed
 };
 
+// The node at which contacts of surfaces leave the shortest step, with what they have in the present
+// state instead of what the guaranteed step allows for (SURFACE_WEIGHTS).
+struct contact_load {
+    double stable; // s, that step; INFINITY: nothing touches, or there is no such limit
+    double times;  // what contacts add there, over what the present dt leaves beside the springs
+    uint64_t node; // its builders' number
+    bool no_memory;
+};
+
 // The memory of friction between surfaces (contact/surface_friction.h), contact by contact, by the
 // builders' numbers: a node and the corners of a triangle, or the ends of two edges.
 enum {

@@ -567,6 +567,47 @@ taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
     return status;
 }
 
+// ---- What contacts ask of dt at the end
+
+struct loading {
+    taut_solver *solver;
+    struct contact_load found;
+};
+
+static void load(void *context, const struct worker *worker)
+{
+    struct loading *it = context;
+    it->solver->functions->contact_load(it->solver->system, &it->found, worker);
+}
+
+taut_status solver_contact_excess(taut_solver *solver, struct contact_excess *excess,
+                                  taut_error *error)
+{
+    const struct topology *topology = solver->topology;
+    struct loading all = {.solver = solver};
+    *excess = (struct contact_excess){.times = 0};
+    if (!topology->has_contact)
+        return TAUT_OK;
+    taut_status status = solver->functions->prepare_critical(solver->system, false, error);
+    if (status == TAUT_OK)
+        solver_work(solver, load, &all);
+    if (!solver->dt_rule.automatic)
+        solver->functions->release_critical(solver->system);
+    if (status == TAUT_OK && all.found.no_memory)
+        status = fail_memory(error, "the contacts of nodes");
+    if (status != TAUT_OK || !(all.found.stable < solver->dt))
+        return status;
+    const size_t body =
+        topology_body_of_node(topology, topology_internal_node(topology, all.found.node));
+    *excess = (struct contact_excess){
+        .times = all.found.times,
+        .stable = all.found.stable,
+        .body = topology->bodies[body].name,
+        .node = all.found.node - topology->bodies[body].first_node,
+    };
+    return TAUT_OK;
+}
+
 struct measurement {
     taut_solver *solver;
     enum critical_wanted wanted;

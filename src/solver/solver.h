@@ -319,6 +319,18 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
 taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
                             struct dt_exceeded *exceeded, taut_error *error);
 
+// What contacts of surfaces in the present state ask of dt, where they ask for more than a
+// guaranteed step allows for (SURFACE_WEIGHTS); otherwise, and with integrators without such a
+// limit, `times` is 0. Takes as long as some steps.
+struct contact_excess {
+    double times;     // what they add, over what dt leaves beside the springs
+    double stable;    // s, the step that is guaranteed with them
+    const char *body; // of the solver
+    uint64_t node;    // of the body
+};
+taut_status solver_contact_excess(taut_solver *solver, struct contact_excess *excess,
+                                  taut_error *error);
+
 // The result of the check at the start, for runs whose last state cannot be checked.
 struct dt_exceeded solver_dt_at_start(const taut_solver *solver);
 

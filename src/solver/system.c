@@ -751,6 +751,7 @@ const struct system_functions REAL_NAME(system_functions) = {
     .critical_set_weights = REAL_NAME(critical_step_set_weights),
     .critical_up_to = REAL_NAME(critical_step_up_to),
     .critical_may_fall = REAL_NAME(critical_step_may_fall),
+    .contact_load = REAL_NAME(critical_step_of_contacts),
     .stiffness_trace = REAL_NAME(stiffness_trace),
     .scale = scale,
     .stiffest_spring = REAL_NAME(stiffest_spring),

@@ -573,6 +573,116 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int pro
     return exceeded;
 }
 
+// ---- Contacts of surfaces
+
+// What a node has beside contacts of surfaces, and what these add to it.
+struct loaded_node {
+    struct block stiffness[2], damping[2];
+};
+
+static struct block weighted_sum(double a, const struct block *of_a, double b,
+                                 const struct block *of_b)
+{
+    return (struct block){a * of_a->xx + b * of_b->xx, a * of_a->yy + b * of_b->yy,
+                          a * of_a->zz + b * of_b->zz, a * of_a->xy + b * of_b->xy,
+                          a * of_a->xz + b * of_b->xz, a * of_a->yz + b * of_b->yz};
+}
+
+// The largest eigenvalue of what a form has of a step, kg.
+static double form_value(const struct step_form *form, double h, const struct block *stiffness,
+                         const struct block *damping)
+{
+    const struct block all =
+        weighted_sum(form->stiffness * h * h, stiffness, form->damping * h, damping);
+    return block_largest(&all);
+}
+
+static void load_node(const struct system *system, const struct step_form *form,
+                      const struct loaded_node *node, double inverse, uint64_t number,
+                      struct contact_load *worst)
+{
+    const double dt = system->settings.dt, limit = form->limit / inverse;
+    const struct block k = weighted_sum(1, &node->stiffness[0], 1, &node->stiffness[1]),
+                       c = weighted_sum(1, &node->damping[0], 1, &node->damping[1]);
+    // By bisection in steps of 1/4000, as the stiffest directions of K and C differ.
+    double stable = dt, least = dt / 64;
+    if (form_value(form, dt, &k, &c) <= limit)
+        return;
+    while (stable - least > least / 4000) {
+        const double middle = (stable + least) / 2;
+        *(form_value(form, middle, &k, &c) <= limit ? &least : &stable) = middle;
+    }
+    if (!(least < worst->stable || (least == worst->stable && number < worst->node)))
+        return;
+    const double left = limit - form_value(form, dt, &node->stiffness[0], &node->damping[0]);
+    worst->stable = least;
+    worst->node = number;
+    worst->times = form_value(form, dt, &node->stiffness[1], &node->damping[1]) / left;
+}
+
+static void load_nodes(const struct system *system, const struct node_contact *contacts,
+                       const struct step_form *form, struct contact_load *worst)
+{
+    const size_t count = (size_t)system->state->nodes;
+    for (size_t first = 0; first < count; first += BOUND_NODES) {
+        struct bound_blocks blocks;
+        REAL_NAME(spectral_bound_blocks)
+        (system->meter->spectral_bound, first,
+         count - first < BOUND_NODES ? count - first : BOUND_NODES, false, &blocks);
+        for (size_t i = 0; i < blocks.count; i++) {
+            const double inverse = (double)system->constants->inverse_mass[first + i];
+            const double *k = contacts[first + i].stiffness, *c = contacts[first + i].damping;
+            if (inverse == 0 || !(k[0] + k[1] + k[2] > 0))
+                continue;
+            double stiffness, damping;
+            REAL_NAME(surface_contact_allowed)
+            (system, topology_body_of_node(system->topology, first + i), &stiffness, &damping);
+            const struct block allowed[2] = {{stiffness, stiffness, stiffness, 0, 0, 0},
+                                             {damping, damping, damping, 0, 0, 0}};
+            const struct block all[2] = {block_at(blocks.stiffness, i),
+                                         block_at(blocks.damping, i)};
+            const struct loaded_node node = {
+                {weighted_sum(1, &all[0], -1, &allowed[0]), {k[0], k[1], k[2], k[3], k[4], k[5]}},
+                {weighted_sum(1, &all[1], -1, &allowed[1]), {c[0], c[1], c[2], c[3], c[4], c[5]}}};
+            load_node(system, form, &node, inverse,
+                      topology_builder_node(system->topology, first + i), worst);
+        }
+    }
+}
+
+void REAL_NAME(critical_step_of_contacts)(struct system *system, struct contact_load *result,
+                                          const struct worker *worker)
+{
+    const struct stepping stepping = stepping_of(system);
+    struct step_form forms[INTEGRATOR_FORMS_MAX];
+    const enum integrator integrator = system->settings.integrator;
+    const int count = integrator_forms(integrator, &stepping, true, forms);
+    const size_t nodes = (size_t)system->state->nodes;
+    if (worker->index == 0)
+        *result = (struct contact_load){.stable = INFINITY};
+    worker_barrier(worker);
+    if (!system->surface_contact || count == 0 || integrator == INTEGRATOR_XPBD)
+        return;
+    if (worker->index == 0) {
+        system->meter->contacts = memory_allocate(NULL, nodes, sizeof *system->meter->contacts);
+        result->no_memory = !system->meter->contacts;
+    }
+    worker_barrier(worker);
+    if (result->no_memory)
+        return;
+    REAL_NAME(node_contacts_now)(system, system->meter->contacts, worker);
+    REAL_NAME(spectral_bound_update)(system->meter->spectral_bound, worker);
+    worker_barrier(worker);
+    if (worker->index == 0) {
+        for (int f = 0; f < count; f++)
+            if (!forms[f].negative)
+                load_nodes(system, system->meter->contacts, &forms[f], result);
+        memory_release(NULL, system->meter->contacts, nodes, sizeof *system->meter->contacts);
+        system->meter->contacts = NULL;
+    }
+    worker_barrier(worker);
+}
+
 // ---- Motion that grows
 
 // Of dt: what is certainly not stable, where the fastest mode grows by 1.9 in a step of dt.

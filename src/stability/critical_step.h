@@ -3,6 +3,7 @@
 #ifndef TAUT_STABILITY_CRITICAL_STEP_H
 #define TAUT_STABILITY_CRITICAL_STEP_H
 
+#include "contact/surface_report.h"
 #include "stability/limits.h"
 #include "state/system.h"
 
@@ -59,6 +60,11 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int pro
 // prepared already, as with dt: auto, without memory, and for integrators without such a limit. All
 // workers together; each gets the same result.
 bool REAL_NAME(critical_step_grows)(struct system *system, const struct worker *worker);
+
+// With explicit integrators: what surfaces that touch now leave of the step (struct contact_load).
+// Must be prepared. All workers together; each gets the same result.
+void REAL_NAME(critical_step_of_contacts)(struct system *system, struct contact_load *result,
+                                          const struct worker *worker);
 
 // The stiffest spring at a node that is not broken; false if it has none.
 bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint64_t *spring);
