@@ -743,15 +743,15 @@ static void print_contact(const struct run *run)
     const double moved = thicknesses_a_step(run);
     const char *effect = effect_of_cuts(run);
     const bool too_soft = is_too_soft_for_speed(run);
-    if (cuts.steps > taut_solver_step_count(run->solver) / 10 && too_soft)
+    if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
+        printf("             in so many as nodes move by %.2g times the thickness in a step%s:\n"
+               "             give a smaller dt%s\n",
+               moved, effect, too_soft ? ", and a larger contact.stiffness" : "");
+    else if (cuts.steps > taut_solver_step_count(run->solver) / 10 && too_soft)
         printf("             in so many that the barrier is too soft for the speed, at any dt%s:\n"
                "             give a larger contact.stiffness ('taut info' shows what it is, and\n"
                "             the dt that it needs), or a larger thickness\n",
                effect);
-    else if (cuts.steps > taut_solver_step_count(run->solver) / 10 && moved > 1)
-        printf("             in so many as nodes move by %.2g times the thickness in a step%s:\n"
-               "             give a smaller dt\n",
-               moved, effect);
     else if (cuts.steps > taut_solver_step_count(run->solver) / 10)
         printf("             in so many that the barrier is too soft for what presses on it%s:\n"
                "             give a larger contact.stiffness ('taut info' shows "
