@@ -203,6 +203,30 @@ static void test_collisions_add_no_energy(void **state)
         }
 }
 
+// Also where nothing touches at the start of a step or in its middle, but at its end, and springs
+// have not changed.
+static void test_impacts_within_a_step_add_no_energy(void **state)
+{
+    (void)state;
+    taut_solver *solver =
+        solver_of("precision: double\n"
+                  "simulation: {integrator: implicit_midpoint, dt: 0.0044, steps: 20}\n"
+                  "contact: {thickness: 0.004}\nbodies:\n"
+                  "  - {name: a, type: rope, from: [0, 0, 0], to: [1, 0, 0], nodes: 2, mass: 0.7,\n"
+                  "     stiffness: 2300, velocity: [0, 0, 0.5]}\n"
+                  "  - {name: b, type: rope, from: [0, 0, 0.0132], to: [1, 0, 0.0132], nodes: 2,\n"
+                  "     mass: 0.7, stiffness: 2300, velocity: [0, 0, -0.5]}\n");
+    const double before = energy_of(solver).total;
+    double most = 0;
+    for (int i = 0; i < 20; i++) {
+        advance(solver, 1);
+        most = fmax(most, energy_of(solver).total);
+    }
+    assert_true(most < 1.001 * before); // 1.7 times, when such a step was not checked
+    assert_true(position_of(solver, 0).z < position_of(solver, 2).z);
+    taut_solver_destroy(solver);
+}
+
 static void test_momentum_is_kept(void **state)
 {
     (void)state;
@@ -721,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_the_tangent_is_symmetric_and_definite),
         cmocka_unit_test(test_steps_are_longer_than_explicit_ones),
         cmocka_unit_test(test_collisions_add_no_energy),
+        cmocka_unit_test(test_impacts_within_a_step_add_no_energy),
         cmocka_unit_test(test_momentum_is_kept),
         cmocka_unit_test(test_the_midpoint_method_keeps_its_order),
         cmocka_unit_test(test_a_curtain_does_not_pass_through_itself),

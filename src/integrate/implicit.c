@@ -787,9 +787,12 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
     solve_further(system, stage, &rule, true, worker);
 }
 
-// Whether a node may be inside a penalty collider at the end of the step; the same on every worker.
+// Whether a node may be inside a penalty collider, or surfaces may touch, at the end of the step;
+// the same on every worker. Whether surfaces do is what the energy shows.
 static bool may_be_inside(struct system *system, const struct worker *worker)
 {
+    if (system->topology->has_contact)
+        return true;
     if (!system->settings.penalises)
         return false;
     REAL_NAME(contacts_find)(system, step_time(system, system->state->step + 1), worker);
