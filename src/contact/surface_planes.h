@@ -29,8 +29,8 @@ struct crossing {
 // The frame in which a candidate is cut, as displacements and velocities at its nodes: a common
 // factor of what the nodes have relative to it is taken. It moves with the centre of mass of the
 // nodes, so that this keeps momentum and takes energy; or with the nodes of prescribed motion,
-// which nothing cuts; or, if candidates are not cut together, it is that of all of them: at rest, or
-// moving evenly.
+// which nothing cuts; or, if candidates are not cut together, it is that of all of them: at rest,
+// or moving evenly.
 //
 // Where such nodes would pass the plane, as those of a mesh collider that turns, and are one side,
 // the frame turns and stretches with them: by an affine map x -> x + A x, A = sum of change[k]

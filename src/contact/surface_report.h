@@ -115,8 +115,8 @@ struct contact_points {
     uint64_t *scratch; // used while they are listed
 };
 
-// The node at which contacts of surfaces leave the shortest step, with what they have in the present
-// state instead of what the guaranteed step allows for (SURFACE_WEIGHTS).
+// The node at which contacts of surfaces leave the shortest step, with what they have in the
+// present state instead of what the guaranteed step allows for (SURFACE_WEIGHTS).
 struct contact_load {
     double stable; // s, that step; INFINITY: nothing touches, or there is no such limit
     double times;  // what contacts add there, over what the present dt leaves beside the springs
