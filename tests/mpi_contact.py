@@ -178,6 +178,29 @@ def case_contact_beside_other_forces_has_the_same_bytes():
     same_files(path)
 
 
+def case_dt_follows_contacts_alike():
+    """More contacts at a node than the bound allows for, found by the rank that has it."""
+    path = write("pressed.yaml", """
+simulation: {integrator: symplectic_euler, dt: auto, duration: 0.08}
+environment: {gravity: [0, -9.81, 0]}
+contact: {thickness: 0.012, friction_coefficient: 0.4}
+bodies:
+  - {name: low, type: cloth, origin: [0, 0.02, 0], u: [0.2, 0, 0], v: [0, 0, 0.2], nodes: [9, 9], mass: 0.01,
+     spring: {stiffness: 40, damping: 0.01}}
+  - {name: high, type: cloth, origin: [0.007, 0.042, 0.003], u: [0.2, 0, 0], v: [0, 0, 0.2], nodes: [10, 10],
+     mass: 0.01, spring: {stiffness: 40, damping: 0.01}}
+  - {name: weight, type: lattice, origin: [0.03, 0.065, 0.03], spacing: 0.03, nodes: [6, 2, 6], mass: 1,
+     springs: {k1: {stiffness: 5000, damping: 2}}}
+colliders:
+  - {type: plane, response: contact}
+output: {every: 0.02, vtp: true, checkpoint: {every: 0.02}}
+""")
+    dt = json.loads(start(0, "run", path, "--no-output", "--quiet", "--json").stdout)["dt"]
+    expect(dt < 0.0003, f"dt {dt} is that of the scene as built")
+    same_files(path)
+    same_files(path, "--precision", "double", ranks=4)
+
+
 def case_nodes_that_fly_far_end_a_run_alike():
     """Sheets with several times their stable step, before lists are made that are wide enough."""
     bodies = "".join(f"""

@@ -3,6 +3,7 @@
 #include "solver/internals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 
@@ -173,6 +174,87 @@ static void test_auto_step_follows_growing_faces(void **state)
     }
 }
 
+// Two thin sheets under a weight a hundred times theirs, between it and the floor: more contacts at
+// a node than the bound of the scene as built allows for.
+static taut_scene *pressed_sheets(const char *dt)
+{
+    return scene_of(
+        "precision: double\n"
+        "simulation: {integrator: symplectic_euler, dt: %s, duration: 0.2}\n"
+        "environment: {gravity: [0, -9.81, 0]}\n"
+        "contact: {thickness: 0.012, friction_coefficient: 0.4}\n"
+        "bodies:\n"
+        "- {name: low, type: cloth, origin: [0, 0.02, 0], u: [0.2, 0, 0], v: [0, 0, 0.2],\n"
+        "   nodes: [9, 9], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
+        "- {name: high, type: cloth, origin: [0.007, 0.042, 0.003], u: [0.2, 0, 0],\n"
+        "   v: [0, 0, 0.2], nodes: [10, 10], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
+        "- {name: weight, type: lattice, origin: [0.03, 0.065, 0.03], spacing: 0.03,\n"
+        "   nodes: [6, 2, 6], mass: 1, springs: {k1: {stiffness: 5000, damping: 2},\n"
+        "   k2: {stiffness: 3000, damping: 1}}}\n"
+        "colliders:\n- {type: plane, response: contact}\n",
+        dt);
+}
+
+static struct contact_excess excess_of(taut_solver *solver)
+{
+    struct contact_excess excess;
+    assert_int_equal(solver_contact_excess(solver, &excess, NULL), TAUT_OK);
+    return excess;
+}
+
+// dt falls as contacts are pressed together, and rises again when the weight has been taken away.
+static void test_auto_step_follows_contacts(void **state)
+{
+    (void)state;
+    const struct solver_options options = {.config = {.threads = 1}};
+    taut_solver *solver = solver_from(pressed_sheets("auto"), &options);
+    const double built = taut_solver_dt(solver), start = energy_of(solver).total;
+    char number[32];
+    snprintf(number, sizeof number, "%.17g", built);
+    taut_solver *fixed = solver_from(pressed_sheets(number), &options);
+    double most = 0;
+    while (taut_solver_time(fixed) < 0.1 && most < 1.5) {
+        advance(fixed, 32);
+        most = fmax(most, excess_of(fixed).times);
+    }
+    assert_true(most > 1.5);
+    taut_solver_destroy(fixed);
+    double least = built;
+    int rises = 0;
+    while (taut_solver_time(solver) < 0.12) {
+        const double before = taut_solver_dt(solver);
+        advance(solver, 32);
+        least = fmin(least, taut_solver_dt(solver));
+        rises += taut_solver_dt(solver) > before;
+        assert_true(excess_of(solver).times < 1.1);
+    }
+    assert_true(least < 0.6 * built);
+    assert_true(rises <= 1);
+    assert_true(fabs(residual_of(solver, start)) < 0.01); // J; of 2 J with the step as built
+    for (uint64_t node = 181; node < 253; node++)
+        put(solver, node, vec3_add(position_of(solver, node), vec3_make(0, 1, 0)));
+    advance(solver, 600);
+    assert_true(taut_solver_dt(solver) > 1.5 * least);
+    taut_solver_destroy(solver);
+}
+
+static uint64_t hash_of_pressed(const void *context, const struct solver_options *options)
+{
+    (void)context;
+    taut_solver *solver = solver_from(pressed_sheets("auto"), options);
+    advance(solver, 350);
+    assert_true(solver_dt_rule(solver)->load > 1); // otherwise the test shows nothing
+    const uint64_t hash = taut_solver_hash(solver);
+    taut_solver_destroy(solver);
+    return hash;
+}
+
+static void test_contacts_are_counted_alike_by_all(void **state)
+{
+    (void)state;
+    assert_same_hashes(hash_of_pressed, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +264,8 @@ int main(void)
         cmocka_unit_test(test_auto_step_is_the_same_for_all),
         cmocka_unit_test(test_auto_step_follows_the_pump),
         cmocka_unit_test(test_auto_step_follows_growing_faces),
+        cmocka_unit_test(test_auto_step_follows_contacts),
+        cmocka_unit_test(test_contacts_are_counted_alike_by_all),
     };
     return cmocka_run_group_tests_name("auto_step", tests, NULL, NULL);
 }

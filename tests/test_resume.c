@@ -285,6 +285,35 @@ static void a_run_is_prolonged(void **state)
     outcome_free(&outcome);
 }
 
+// dt: auto remembers for which contacts it has been adapted.
+static void a_run_with_contact_is_prolonged(void **state)
+{
+    (void)state;
+    fixture_write(
+        "pressed.yaml",
+        "simulation: {dt: auto, duration: 0.06}\n"
+        "environment: {gravity: [0, -9.81, 0]}\n"
+        "contact: {thickness: 0.012, friction_coefficient: 0.4}\n"
+        "bodies:\n"
+        "- {name: low, type: cloth, origin: [0, 0.02, 0], u: [0.2, 0, 0], v: [0, 0, 0.2],\n"
+        "   nodes: [9, 9], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
+        "- {name: high, type: cloth, origin: [0.007, 0.042, 0.003], u: [0.2, 0, 0],\n"
+        "   v: [0, 0, 0.2], nodes: [10, 10], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
+        "- {name: weight, type: lattice, origin: [0.03, 0.065, 0.03], spacing: 0.03,\n"
+        "   nodes: [6, 2, 6], mass: 1, springs: {k1: {stiffness: 5000, damping: 2}}}\n"
+        "colliders:\n- {type: plane, response: contact}\n"
+        "output: {every: 0.02, checkpoint: {every: 0.02}}\n");
+    struct outcome outcome =
+        cli_expect(0, "taut run --quiet --output pressed-long pressed.yaml --duration 0.1");
+    outcome_free(&outcome);
+    outcome = cli_expect(0, "taut run --quiet --json --output pressed-grown pressed.yaml");
+    cli_assert_json(outcome.out, "assert d['dt'] < 0.0003, d['dt']"); // 0.00031 as built
+    outcome_free(&outcome);
+    outcome = resume(0, "--quiet --duration 0.1", "pressed-grown");
+    outcome_free(&outcome);
+    assert_same_folders("pressed-long", "pressed-grown");
+}
+
 static void a_run_without_a_checkpoint_begins_again(void **state)
 {
     (void)state;
@@ -963,6 +992,7 @@ int main(void)
         cmocka_unit_test(printed_commands_are_quoted),
         cmocka_unit_test(the_summary_is_the_same_but_for_times),
         cmocka_unit_test(a_run_is_prolonged),
+        cmocka_unit_test(a_run_with_contact_is_prolonged),
         cmocka_unit_test(a_run_without_a_checkpoint_begins_again),
         cmocka_unit_test(the_end_is_kept_without_other_checkpoints),
         cmocka_unit_test(options_of_a_run_that_begins_again_are_kept),

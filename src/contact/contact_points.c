@@ -13,6 +13,9 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
+#include "contact/surface_shares.h"
+#include "ranks/ranks.h"
 #include "state/reading.h"
 
 // What one worker is listing: a list of candidates, a chunk or slot of shapes, or a block of nodes.
@@ -20,12 +23,12 @@ struct listing {
     struct system *system;
     void (*take)(void *context, const struct touching_candidate *items, int count);
     struct contact_points *to;
-    struct node_contact *nodes; // of node_contacts_now
     struct pair_finder *finder;
     bool counts;     // the first pass
     uint64_t number; // of the next one
     // Of a pair of blocks:
     uint32_t blocks[2];
+    double units[2]; // N/m, the stiffness that the step allows for at nodes of their bodies
     const block_reals *x[2];
     struct friction_law law;
     const struct friction_list *records; // NULL: they have no friction
@@ -69,7 +72,7 @@ static const struct friction_record *record_of(struct listing *it, uint32_t key)
     return known ? &list->records[it->record] : NULL;
 }
 
-// Its nodes, with their positions and velocities.
+// Its nodes, with their positions.
 static struct friction_contact contact_of(const struct listing *it,
                                           const struct candidate *candidate)
 {
@@ -78,7 +81,6 @@ static struct friction_contact contact_of(const struct listing *it,
     for (int i = 0; i < 4; i++)
         contact.at[i] = block_point(*it->x[candidate->side[i]], candidate->local[i]);
     contact.rigid = contact.nodes[3] >= it->system->topology->node_count;
-    find_velocities(it->system->state, &contact);
     return contact;
 }
 
@@ -88,6 +90,7 @@ static vec3 friction_on_first(const struct listing *it, const struct candidate *
                               const struct friction_record *record)
 {
     struct friction_contact contact = contact_of(it, candidate);
+    find_velocities(it->system->state, &contact);
     return REAL_NAME(surface_friction_of)(record, &it->law, touching, &contact);
 }
 
@@ -148,6 +151,15 @@ static void take_candidates(void *context, const struct touching_candidate *item
     }
 }
 
+// 0 of a mesh collider.
+static double allowed_stiffness(const struct system *system, size_t body)
+{
+    double stiffness = 0, damping;
+    if (body < system->topology->body_count)
+        REAL_NAME(surface_contact_allowed)(system, body, &stiffness, &damping);
+    return stiffness;
+}
+
 static void list_candidates(struct listing *it, size_t index)
 {
     const struct system *system = it->system;
@@ -162,12 +174,18 @@ static void list_candidates(struct listing *it, size_t index)
     for (size_t p = 0; p < list->pair_count && !list->sleeps; p++) {
         const struct block_pair *pair = &list->pairs[p].pair;
         const bool self = pair->a == pair->b;
+        if (!pair_is_own(system, index, pair)) // in a step of several ranks
+            continue;
         it->law = (struct friction_law){
             .barrier = barrier_between(system, block_of(contact, pair->a)->body,
                                        block_of(contact, pair->b)->body)};
         const struct pair_codes of =
             codes_within_reach(contact, it->finder, index, p, &it->law.barrier);
         if (code_total(of.counts) == 0)
+            continue;
+        const struct pair_choice choice =
+            choose_near(list, &list->pairs[p], &it->law.barrier, pair_displacement(contact, pair));
+        if (choice.count == 0)
             continue;
         const uint32_t blocks[2] = {pair->a, pair->b};
         for (int side = 0; side < (self ? 1 : 2); side++) {
@@ -180,6 +198,7 @@ static void list_candidates(struct listing *it, size_t index)
             listed_pair_of(contact, pair, of, (const real(*)[SURFACE_NODES])x[0],
                            (const real(*)[SURFACE_NODES])x[self ? 0 : 1]);
         listed.touching = &touching;
+        listed.marks = choice.marks;
         it->records = NULL;
         if (records && rule_of(system, pair->a, pair->b)->static_coefficient > 0) {
             const struct friction_pair *known =
@@ -191,6 +210,7 @@ static void list_candidates(struct listing *it, size_t index)
         }
         for (int side = 0; side < 2; side++) {
             it->blocks[side] = blocks[side];
+            it->units[side] = allowed_stiffness(system, block_of(contact, blocks[side])->body);
             it->x[side] = (const block_reals *)&x[self ? 0 : side];
         }
         real least;
@@ -414,34 +434,42 @@ void REAL_NAME(contact_points_list)(struct system *system, struct contact_points
 
 // ---- Their stiffness at nodes
 
-// Adds the matrix along (1) or across (-1) a direction, of a contact of stiffness and damping
-// `constants` (struct node_contact), to its nodes: (sum w_i n.x_i)^2 <= sum |w_j| sum |w_i|
-// (n.x_i)^2, where only nodes that forces move count.
-static void add_to_nodes(const struct listing *it, const struct friction_contact *contact,
-                         const real weights[4], struct point n, bool across,
-                         const double constants[2])
+// Sums are whole numbers, in units of 2^-32 of the stiffness that steps allow for at a node, and
+// for damping of that times dt, so that their order does not matter: workers add as they come.
+static const double LOAD_UNITS = 4294967296, LOAD_MOST = 281474976710656;
+
+// Adds to the node of a contact whose body allows for a stiffness of `unit`, N/m.
+static void add_load(const struct system *system, size_t node, double unit, double stiffness,
+                     double damping)
+{
+    _Atomic uint64_t *loads = system->surface_contact->loads + 2 * node;
+    const double parts[2] = {stiffness / unit, damping / (unit * system->settings.dt)};
+    for (int i = 0; i < 2; i++)
+        if (parts[i] > 0)
+            atomic_fetch_add_explicit(&loads[i],
+                                      1 + (uint64_t)fmin(LOAD_UNITS * parts[i], LOAD_MOST),
+                                      memory_order_relaxed);
+}
+
+// Of what stiffness and damping along the normal and across it add at each node: (sum w_i n.x_i)^2
+// <= sum |w_j| sum |w_i| (n.x_i)^2, where only nodes that forces move count.
+struct contact_loads {
+    double normal[4], across[4];
+};
+
+static void find_parts_of(const struct listing *it, const struct friction_contact *contact,
+                          const real weights[4], double parts[4])
 {
     const struct system *system = it->system;
-    const double s = across ? -1 : 1, x = (double)n.x, y = (double)n.y, z = (double)n.z,
-                 one = across ? 1 : 0;
-    const double matrix[6] = {one + s * x * x, one + s * y * y, one + s * z * z,
-                              s * x * y,       s * x * z,       s * y * z};
-    double sizes[4], all = 0;
+    double all = 0;
     for (int i = 0; i < 4; i++) {
         const bool moves = contact->nodes[i] < system->topology->node_count &&
                            system->constants->inverse_mass[contact->nodes[i]] > 0;
-        sizes[i] = moves ? fabs((double)weights[i]) : 0;
-        all += sizes[i];
+        parts[i] = moves ? fabs((double)weights[i]) : 0;
+        all += parts[i];
     }
-    for (int i = 0; i < 4; i++) {
-        if (!(sizes[i] > 0))
-            continue;
-        struct node_contact *to = &it->nodes[contact->nodes[i]];
-        for (int e = 0; e < 6; e++) {
-            to->stiffness[e] += all * sizes[i] * constants[0] * matrix[e];
-            to->damping[e] += all * sizes[i] * constants[1] * matrix[e];
-        }
-    }
+    for (int i = 0; i < 4; i++)
+        parts[i] *= all;
 }
 
 static void add_candidates(void *context, const struct touching_candidate *items, int count)
@@ -461,34 +489,164 @@ static void add_candidates(void *context, const struct touching_candidate *items
         const double normal[2] = {
             weight * fmin(4 * (double)barrier->stiffness, curvature * inside),
             record ? weight * sqrt(law->normal_square * fmin(1, law->curvature * inside)) : 0};
+        const bool sticks = record && !(record->key & RECORD_SLIDES);
+        // Only friction in a frame acts strictly across the normal, and then the greater one
+        // counts.
+        const bool framed = sticks && record->key & RECORD_FRAMED;
+        struct contact_loads loads = {.across = {0}};
         real weights[4];
         find_weights(&contact, contact.closest, weights);
-        add_to_nodes(it, &contact, weights, contact.normal, false, normal);
-        if (!record || record->key & RECORD_SLIDES)
-            continue;
-        const bool framed = record->key & RECORD_FRAMED;
-        const double along[2] = {law->stiffness, law->damping};
-        find_weights(&contact, acting_parts(&contact, record), weights);
-        add_to_nodes(it, &contact, weights, framed ? contact.normal : contact.along, framed, along);
+        find_parts_of(it, &contact, weights, loads.normal);
+        if (sticks) {
+            find_weights(&contact, acting_parts(&contact, record), weights);
+            find_parts_of(it, &contact, weights, loads.across);
+        }
+        for (int n = 0; n < 4; n++) {
+            const double unit = it->units[candidate.side[n]];
+            const double k[2] = {loads.normal[n] * normal[0], loads.across[n] * law->stiffness},
+                         c[2] = {loads.normal[n] * normal[1], loads.across[n] * law->damping};
+            const double sums[2] = {framed ? fmax(k[0], k[1]) : k[0] + k[1],
+                                    framed ? fmax(c[0], c[1]) : c[0] + c[1]};
+            if (sums[0] > 0 && unit > 0)
+                add_load(it->system, contact.nodes[n], unit, sums[0], sums[1]);
+        }
     }
 }
 
-void REAL_NAME(node_contacts_now)(struct system *system, struct node_contact *nodes,
-                                  const struct worker *worker)
+bool REAL_NAME(surface_loads_find)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *contact = system->surface_contact;
-    struct pair_finder finder;
+    const size_t nodes = (size_t)system->state->nodes;
     REAL_NAME(surface_lists_prepare)(system, worker);
     REAL_NAME(surface_steps_know)(system, worker);
+    if (worker->index == 0 && !contact->loads)
+        contact->loads = memory_allocate(system->allocator, 2 * nodes, sizeof *contact->loads);
+    worker_barrier(worker);
+    if (!contact->loads)
+        return false;
+    const struct range share = worker_share(worker, nodes, 1);
+    memset((void *)(contact->loads + 2 * share.first), 0,
+           2 * (share.end - share.first) * sizeof *contact->loads);
+    worker_barrier(worker);
+
+    struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
-    if (worker->index == 0) {
-        for (size_t i = 0; i < contact->broad->list_count; i++) {
-            struct listing it = {
-                .system = system, .take = add_candidates, .nodes = nodes, .finder = &finder};
-            list_candidates(&it, i);
+    const struct range lists = worker_share(worker, contact->broad->list_count, 1);
+    struct listing it = {.system = system, .take = add_candidates, .finder = &finder};
+    for (size_t i = lists.first; i < lists.end; i++)
+        list_candidates(&it, i);
+    worker_barrier(worker);
+    if (worker->index == 0 && atomic_exchange(&contact->failed, false))
+        REAL_NAME(surface_memory_has_run_out)(system);
+    worker_barrier(worker);
+    return true;
+}
+
+// The greatest of the nodes of a body, of some only, over what is allowed for there.
+static double greatest_of_body(const struct system *system, size_t body, struct range some)
+{
+    const struct topology_body *of = &system->topology->bodies[body];
+    const size_t end = (size_t)min_u64(some.end, of->first_node + of->node_count);
+    const _Atomic uint64_t *loads = system->surface_contact->loads;
+    uint64_t most[2] = {0, 0};
+    const size_t first = some.first > of->first_node ? some.first : (size_t)of->first_node;
+    for (size_t i = first; i < end; i++)
+        for (int k = 0; k < 2; k++) {
+            const uint64_t load = atomic_load_explicit(&loads[2 * i + k], memory_order_relaxed);
+            most[k] = load > most[k] ? load : most[k];
         }
-        if (atomic_exchange(&contact->failed, false))
-            REAL_NAME(surface_memory_has_run_out)(system);
+    if (most[0] == 0)
+        return 0;
+    double stiffness, damping;
+    REAL_NAME(surface_contact_allowed)(system, body, &stiffness, &damping);
+    const double of_k = (double)most[0] / LOAD_UNITS,
+                 of_c = (double)most[1] / LOAD_UNITS * stiffness * system->settings.dt;
+    return damping > 0 ? fmax(of_k, of_c / damping) : of_k;
+}
+
+// Of several ranks: each gets the loads of all nodes. By worker 0 of all ranks.
+static void share_loads(struct system *system)
+{
+    enum { AT_ONCE = 4096 };
+    const struct surface_contact *it = system->surface_contact;
+    const size_t count = 2 * (size_t)system->state->nodes;
+    for (size_t first = 0; first < count; first += AT_ONCE) {
+        double values[AT_ONCE]; // exact below 2^53, the sum of 32 contacts of LOAD_MOST
+        const size_t some = count - first < AT_ONCE ? count - first : AT_ONCE;
+        for (size_t i = 0; i < some; i++) {
+            const size_t node = (first + i) / 2;
+            const bool own = node >= system->own_nodes.first && node < system->own_nodes.end;
+            values[i] = own ? (double)atomic_load(&it->loads[first + i]) : 0;
+        }
+        ranks_add(values, some);
+        for (size_t i = 0; i < some; i++)
+            atomic_store(&it->loads[first + i], (uint64_t)values[i]);
+    }
+}
+
+double REAL_NAME(surface_loads_greatest)(struct system *system, const struct worker *worker)
+{
+    struct surface_contact *it = system->surface_contact;
+    const bool found = REAL_NAME(surface_loads_find)(system, worker);
+    if (worker->index == 0)
+        it->greatest_load = (it->shares ? ranks_all(found) : found) ? 0 : -1;
+    if (worker->index == 0 && !found)
+        REAL_NAME(surface_memory_has_run_out)(system);
+    worker_barrier(worker);
+    if (it->greatest_load < 0)
+        return 0;
+    const size_t count = (size_t)system->state->nodes;
+    const struct range own = it->shares ? system->own_nodes : (struct range){0, count};
+    const struct range share = worker_share(worker, own.end - own.first, 1);
+    const struct range nodes = {own.first + share.first, own.first + share.end};
+    double greatest = 0;
+    for (size_t b = 0; b < system->topology->body_count; b++)
+        greatest = fmax(greatest, greatest_of_body(system, b, nodes));
+    double before = atomic_load(&it->greatest_load);
+    while (greatest > before &&
+           !atomic_compare_exchange_weak(&it->greatest_load, &before, greatest)) {
     }
     worker_barrier(worker);
+    if (worker->index == 0 && it->shares) {
+        double least = -it->greatest_load;
+        ranks_least(&least, 1);
+        it->greatest_load = -least;
+        if (it->greatest_load > LOAD_THAT_COUNTS)
+            share_loads(system);
+    }
+    worker_barrier(worker);
+    return it->greatest_load;
+}
+
+struct node_load REAL_NAME(surface_load)(const struct system *system, size_t node)
+{
+    const _Atomic uint64_t *loads = system->surface_contact->loads + 2 * node;
+    const uint64_t of_k = atomic_load_explicit(&loads[0], memory_order_relaxed),
+                   of_c = atomic_load_explicit(&loads[1], memory_order_relaxed);
+    if (of_k == 0)
+        return (struct node_load){0, 0};
+    double stiffness, damping;
+    REAL_NAME(surface_contact_allowed)
+    (system, topology_body_of_node(system->topology, node), &stiffness, &damping);
+    return (struct node_load){stiffness * (double)of_k / LOAD_UNITS,
+                              stiffness * system->settings.dt * (double)of_c / LOAD_UNITS};
+}
+
+struct node_load REAL_NAME(surface_load_excess)(const struct system *system, size_t node)
+{
+    const struct surface_contact *it = system->surface_contact;
+    if (!(it->load_factor > 0))
+        return (struct node_load){0, 0};
+    const struct node_load load = REAL_NAME(surface_load)(system, node);
+    double stiffness, damping;
+    REAL_NAME(surface_contact_allowed)
+    (system, topology_body_of_node(system->topology, node), &stiffness, &damping);
+    return (struct node_load){fmax(0, it->load_factor * load.stiffness - stiffness),
+                              fmax(0, it->load_factor * load.damping - damping)};
+}
+
+void REAL_NAME(surface_loads_count)(struct system *system, double factor)
+{
+    if (system->surface_contact)
+        system->surface_contact->load_factor = factor;
 }

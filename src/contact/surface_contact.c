@@ -250,6 +250,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->changed, blocks);
     RELEASE(it->incoming_start, blocks + 1);
     RELEASE(it->own_place, nodes);
+    RELEASE(it->loads, 2 * (size_t)system->state->nodes);
     RELEASE(it->halo_start, nodes + 1);
     RELEASE(it->halo, it->halo_count);
     REAL_NAME(broad_phase_free)(it->broad);
@@ -284,6 +285,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
              REAL_NAME(surface_shares_bytes)(it);
     bytes += (it->frames ? blocks * sizeof *it->frames : 0) + REAL_NAME(flat_sheets_bytes)(it);
     bytes += REAL_NAME(carriers_bytes)(it);
+    bytes += it->loads ? 2 * system->state->nodes * sizeof *it->loads : 0;
     return bytes + it->incoming_capacity * sizeof *it->incoming;
 }
 

@@ -290,17 +290,31 @@ struct surface_stiffness REAL_NAME(surface_contact_stiffness)(const struct syste
 void REAL_NAME(contact_points_list)(struct system *system, struct contact_points *to,
                                     const struct worker *worker);
 
-// Upper bounds of the stiffness, N/m, and damping, N s/m, of what surfaces have at a node at
-// present: xx, yy, zz, xy, xz, yz. Contacts that slide have no friction that moves with them.
-struct node_contact {
-    double stiffness[6], damping[6];
+// Upper bounds of the stiffness, N/m, and damping, N s/m, along any direction, of what surfaces
+// have at a node. Contacts that slide have no friction that moves with them.
+struct node_load {
+    double stiffness, damping;
 };
 
-// Adds those of the present state, which does not change, to `nodes`, by internal numbers. With
-// contact of surfaces only, without planes, spheres and rooms, of which no step lacks any; ends
-// with a barrier.
-void REAL_NAME(node_contacts_now)(struct system *system, struct node_contact *nodes,
-                                  const struct worker *worker);
+// Finds the loads of all nodes in the present state, which does not change (contact_points.c): of
+// contact with surfaces only, without planes, spheres and rooms, of which no step lacks any. The
+// same for any number of workers. Of several ranks in a step, each finds those of its nodes. False
+// without memory; ends with a barrier.
+bool REAL_NAME(surface_loads_find)(struct system *system, const struct worker *worker);
+
+// The load of a node, as last found.
+struct node_load REAL_NAME(surface_load)(const struct system *system, size_t node);
+
+// Finds them, and the greatest quotient of one and what the guaranteed step allows for at that
+// node. Where it is above LOAD_THAT_COUNTS, each of several ranks knows the loads of all nodes
+// afterwards. Without memory the run ends. All workers together, and of several ranks all; each
+// gets the same result.
+double REAL_NAME(surface_loads_greatest)(struct system *system, const struct worker *worker);
+
+// What a node's load, taken `factor` times, has beyond what the guaranteed step allows for; and the
+// factor, 0 but while dt is adapted. By one worker.
+void REAL_NAME(surface_loads_count)(struct system *system, double factor);
+struct node_load REAL_NAME(surface_load_excess)(const struct system *system, size_t node);
 
 // What surface_contact_bound and surface_contact_damping allow for of them, along any direction.
 void REAL_NAME(surface_contact_allowed)(const struct system *system, size_t body, double *stiffness,

@@ -280,7 +280,12 @@ struct surface_contact {
     bool has_stages;           // forces are evaluated within an explicit step, too
     struct surface_rows *rows; // implicit steps (surface_tangent.h); NULL: other integrators
     atomic_bool failed;        // memory ran out
-    atomic_bool passes;        // in the step that has just been made
+    // By node, two (contact_points.c); NULL: not asked for yet. And how many times they count in
+    // bounds of the step: 0 but while dt is adapted.
+    _Atomic uint64_t *loads;
+    double load_factor;
+    _Atomic double greatest_load; // scratch of surface_loads_greatest
+    atomic_bool passes;           // in the step that has just been made
     struct surface_cuts cuts;
     // What carries nodes along in this cut (surface_carriers.h); NULL: no cut has needed it. And
     // whether any may be carried now, and the round.

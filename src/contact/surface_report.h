@@ -13,6 +13,10 @@
 // another one has 2 to 8.
 enum { SURFACE_WEIGHTS = 16 };
 
+// Loads of at most this part of what it allows for are in no bound of the step, also if they count
+// twice (surface_load_excess).
+#define LOAD_THAT_COUNTS 0.5
+
 // Of the thickness: how near surfaces may be at the start. Below this the cutting of steps
 // (numerics.md) has no room to let them slide.
 static const double SURFACES_LEAST_APART = 0.05;

@@ -99,6 +99,10 @@ struct checkpoint_dt {
     uint64_t since_step;   // the step, since when the next solver's dt is as it is
     uint64_t changes;      // so far
     bool automatic;        // dt: auto, unless taut_solver_set_dt has turned it off
+    double load;           // of contacts, for which it was adapted,
+    double load_seen;      // and as last found;
+    uint64_t load_due;     // from this step on it has to be found again,
+    uint64_t load_steps;   // so many after it was
     double built;          // s, chosen for the scene as built; 0: constants have changed since
     bool bound_cliques;    // whether its bound treats cliques as such, where that has weights
 };

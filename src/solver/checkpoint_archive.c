@@ -97,6 +97,10 @@ static void visit_records(struct checkpoint *checkpoint, item_visitor *visit, vo
     ITEM(U64, "dt.since_step", &dt->since_step, 1);
     ITEM(U64, "dt.changes", &dt->changes, 1);
     ITEM(BOOL, "dt.automatic", &dt->automatic, 1);
+    ITEM(F64, "dt.load", &dt->load, 1);
+    ITEM(F64, "dt.load_seen", &dt->load_seen, 1);
+    ITEM(U64, "dt.load_due", &dt->load_due, 1);
+    ITEM(U64, "dt.load_steps", &dt->load_steps, 1);
     ITEM(F64, "dt.built", &dt->built, 1);
     ITEM(U64, "previous_state_from", &checkpoint->previous_state_from, 1);
     ITEM(BOOL, "forces_current", &checkpoint->forces_current, 1);
@@ -378,6 +382,10 @@ taut_status solver_copy_refer(taut_solver *solver, struct solver_copy **result, 
         .since_step = rule->since_step,
         .changes = rule->changes,
         .automatic = rule->automatic,
+        .load = rule->load,
+        .load_seen = rule->load_seen,
+        .load_due = rule->load_due,
+        .load_steps = rule->load_steps,
         .built = isnan(rule->built) ? 0 : rule->built,
         .bound_cliques =
             copy->checkpoint.weights && solver->functions->critical_uses_cliques(solver->system),
@@ -765,7 +773,8 @@ static taut_status check_numbers(const struct reading *it, struct checkpoint *ch
     if (!all_positive(dt->dt, dt->position_ratio) || !isfinite(dt->since_time) ||
         dt->since_step > header->step || !isfinite(header->time))
         return fail_content(it, "dt", "has a step or a time that cannot be", error);
-    if (!(dt->built >= 0) || dt->automatic > it->solver->dt_rule.automatic)
+    if (!(dt->built >= 0) || !(dt->load >= 0) || !(dt->load_seen >= 0) ||
+        dt->automatic > it->solver->dt_rule.automatic)
         return fail_content(it, "dt", "has a rule that cannot be", error);
     if (checkpoint->mouse_spring.node >= topology->node_count)
         return fail_content(it, "mouse_spring.node", "is no node", error);
@@ -923,6 +932,10 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     solver->dt_rule.since_step = dt->since_step;
     solver->dt_rule.changes = dt->changes;
     solver->dt_rule.automatic = dt->automatic;
+    solver->dt_rule.load = dt->load;
+    solver->dt_rule.load_seen = dt->load_seen;
+    solver->dt_rule.load_due = dt->load_due;
+    solver->dt_rule.load_steps = dt->load_steps;
     solver->dt_rule.built = dt->built > 0 ? dt->built : NAN;
     solver->relaxed = checkpoint->relaxed;
     checkpoint->topology = solver->topology;

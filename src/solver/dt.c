@@ -29,6 +29,8 @@ bool dt_is_due(const taut_solver *solver, uint64_t steps_done)
 {
     const struct dt_rule *rule = &solver->dt_rule;
     uint64_t interval = steps_done < rule->pumping ? rule->pumping_interval : rule->interval;
+    if (rule->load > 1)
+        interval = interval < STEPS_OF_FEW ? interval : STEPS_OF_FEW;
     return rule->automatic && (steps_done % interval == 0 || mesh_step_is_due(solver, steps_done));
 }
 
@@ -42,6 +44,45 @@ bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct wo
     if (!solver->dt_rule.automatic || (steps_done % WIND_STEPS != 0 && !power))
         return false;
     return solver->functions->critical_may_fall(solver->system, solver->dt, worker);
+}
+
+// Contacts of surfaces limit the step by how many of them press on a node, of which the bound
+// allows for SURFACE_WEIGHTS. They come and go faster than anything else: where the greatest load
+// has grown by LOAD_RISES since it was last found, and is above LOAD_LEAST of what is allowed for,
+// it is found again after LOAD_STEPS_RISING, otherwise after twice as many steps as before, at most
+// LOAD_STEPS. Loads beyond what is allowed for make dt wait for no regular check if they have grown
+// by LOAD_GROWTH since it was adapted.
+enum { LOAD_STEPS = 64, LOAD_STEPS_RISING = 8 };
+static const double LOAD_RISES = 1.25, LOAD_LEAST = 0.1, LOAD_GROWTH = 1.1;
+
+double dt_load(taut_solver *solver, uint64_t steps_done, bool adapts, const struct worker *worker)
+{
+    struct dt_rule *rule = &solver->dt_rule;
+    if (!rule->automatic || !solver->topology->has_contact ||
+        !(adapts || steps_done >= rule->load_due))
+        return 0;
+    const double load = solver->functions->greatest_load(solver->system, worker);
+    worker_barrier(worker); // all have read when it is due
+    if (worker->index == 0) {
+        const bool rises = load > LOAD_LEAST && load > LOAD_RISES * rule->load_seen;
+        rule->load_steps =
+            rises ? LOAD_STEPS_RISING
+                  : (rule->load_steps < LOAD_STEPS / 2 ? 2 * rule->load_steps + 1 : LOAD_STEPS);
+        rule->load_due = steps_done + rule->load_steps;
+        rule->load_seen = load;
+    }
+    worker_barrier(worker);
+    return load;
+}
+
+double dt_load_now(taut_solver *solver, const struct worker *worker)
+{
+    return dt_load(solver, solver->functions->steps(solver->system), true, worker);
+}
+
+bool dt_is_due_to_load(const taut_solver *solver, double load)
+{
+    return load > LOAD_GROWTH * fmax(1, solver->dt_rule.load);
 }
 
 static uint64_t check_interval(const taut_solver *solver)
@@ -497,16 +538,27 @@ static double bound_beyond(taut_solver *solver, double time, const struct worker
     return bound;
 }
 
-void dt_adapt(taut_solver *solver, const struct worker *worker)
+// Goes down with the contacts of the present state, but up only where twice these would leave it:
+// otherwise it would go up and down with them.
+void dt_adapt(taut_solver *solver, double load, const struct worker *worker)
 {
     const struct system_functions *call = solver->functions;
     const double before = solver->dt, safety = solver->dt_rule.safety;
     const uint64_t done = call->steps(solver->system);
     const double time = solver_time_of(solver, done);
+    call->count_loads(solver->system, load > LOAD_THAT_COUNTS ? 1 : 0, worker);
+    if (worker->index == 0)
+        solver->dt_rule.load = load;
     double bound = bound_beyond(solver, time, worker);
-    double wanted = safety * bound;
+    const bool near = before > DT_NEAR * bound;
+    if (!near && load > LOAD_THAT_COUNTS) {
+        call->count_loads(solver->system, 2, worker);
+        bound = bound_beyond(solver, time, worker);
+    }
+    call->count_loads(solver->system, 0, worker);
+    const double wanted = safety * bound;
+    const bool far = !near && before < DT_FAR * wanted;
     // The bound is not finite if the run has diverged, which the next check detects.
-    bool near = before > DT_NEAR * bound, far = before < DT_FAR * wanted;
     if ((!near && !far) || !(wanted > 0) || !isfinite(wanted))
         return;
     call->change_dt(solver->system, wanted, worker);

@@ -332,6 +332,13 @@ bool dt_is_due(const taut_solver *solver, uint64_t steps_done);
 // several ranks all.
 bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct worker *worker);
 
+// The greatest load of contacts (greatest_load of system.h) after this number of steps, if it is
+// time to find it or dt is adapted; otherwise 0. Whether dt has to be checked because of it. All
+// workers together, and of several ranks all.
+double dt_load(taut_solver *solver, uint64_t steps_done, bool adapts, const struct worker *worker);
+double dt_load_now(taut_solver *solver, const struct worker *worker);
+bool dt_is_due_to_load(const taut_solver *solver, double load);
+
 // Sets how often dt: auto evaluates the bound, which depends on how gas is pumped in.
 void dt_plan_checks(taut_solver *solver);
 
@@ -339,8 +346,9 @@ void dt_plan_checks(taut_solver *solver);
 void dt_plan_steps(taut_solver *solver);
 
 // After a step with dt: auto: computes the bound at the present state and changes dt if it is too
-// near to the bound or too far below it. All workers together.
-void dt_adapt(taut_solver *solver, const struct worker *worker);
+// near to the bound or too far below it. `load`: that of contacts, just found. All workers
+// together.
+void dt_adapt(taut_solver *solver, double load, const struct worker *worker);
 
 // ---- rounding.c
 

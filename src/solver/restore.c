@@ -128,7 +128,7 @@ static void restore(void *context, const struct worker *worker)
         dt_plan_checks(it->solver); // gas that is pumped on
     worker_barrier(worker);
     if (it->adapts)
-        dt_adapt(it->solver, worker);
+        dt_adapt(it->solver, dt_load_now(it->solver, worker), worker);
 }
 
 // Room for the contacts of surfaces that have friction; false without memory.

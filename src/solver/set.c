@@ -77,7 +77,7 @@ static void finish_change(void *context, const struct worker *worker)
     const struct change_task *it = context;
     it->solver->functions->change_finish(it->solver->system, it->change, worker);
     if (it->solver->dt_rule.automatic)
-        dt_adapt(it->solver, worker);
+        dt_adapt(it->solver, dt_load_now(it->solver, worker), worker);
 }
 
 void apply_changes(taut_solver *solver)

@@ -148,6 +148,10 @@ struct dt_rule {
     uint64_t interval;                  // steps between two evaluations of the bound;
     uint64_t pumping, pumping_interval; // but while gas is pumped in, up to step `pumping`, this
     uint64_t changes;                   // of dt, so far
+    double load;                        // that of contacts for which dt was last adapted (dt_load),
+    double load_seen;                   // and as last found;
+    uint64_t load_due;                  // from this step on it has to be found again,
+    uint64_t load_steps;                // so many after it was
     double mesh_way; // m, how far mesh colliders may move in one dt (mesh_step.c)
 };
 

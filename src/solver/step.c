@@ -26,10 +26,11 @@ static void one_step(taut_solver *solver, uint64_t done, const struct worker *wo
     if (checks)
         call->check(solver->system, worker);
     adapts = adapts || dt_is_due_to_wind(solver, done, worker);
-    if (adapts) {
+    const double load = dt_load(solver, done, adapts, worker);
+    if (adapts || dt_is_due_to_load(solver, load)) {
         call->complete(solver->system, worker); // the bound may depend on velocities
         const bool paused = !solver->only_part && call->exchange_pause(solver->system, worker);
-        dt_adapt(solver, worker);
+        dt_adapt(solver, load, worker);
         call->exchange_resume(solver->system, paused, worker);
     }
 }

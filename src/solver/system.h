@@ -140,6 +140,8 @@ struct system_functions {
     void (*critical_set_weights)(struct system *system, const double *weights, bool cliques);
     double (*critical_up_to)(struct system *system, double most, const struct worker *worker);
     bool (*critical_may_fall)(struct system *system, double dt, const struct worker *worker);
+    double (*greatest_load)(struct system *system, const struct worker *worker);
+    void (*count_loads)(struct system *system, double factor, const struct worker *worker);
     void (*contact_load)(struct system *system, struct contact_load *result,
                          const struct worker *worker);
     // Where nodes are and how fast they may become, for the warning of lost increments.

@@ -14,10 +14,9 @@ struct critical_meter {
     struct spectral_bound *spectral_bound;
     struct lanczos *lanczos; // NULL until it is needed, as is
     struct quadratic *quadratic;
-    struct damping_range range;    // results of worker 0 for springs,
-    struct dense_steps few;        // for all eigenvalues of few nodes,
-    double form_step;              // s, and for a form of few nodes
-    struct node_contact *contacts; // while critical_step_of_contacts has them, otherwise NULL
+    struct damping_range range; // results of worker 0 for springs,
+    struct dense_steps few;     // for all eigenvalues of few nodes,
+    double form_step;           // s, and for a form of few nodes
 };
 
 static inline struct stepping stepping_of(const struct system *system)

@@ -254,11 +254,13 @@ static void add_surface_contact(const struct system *system, size_t end,
         const double stiffness = REAL_NAME(surface_contact_bound)(system, b),
                      damping = REAL_NAME(surface_contact_damping)(system, b);
         const size_t last = (size_t)(body->first_node + body->node_count);
-        for (; i < end && i < last; i++)
+        for (; i < end && i < last; i++) {
+            const struct node_load more = REAL_NAME(surface_load_excess)(system, i);
             for (int e = 0; e < 3; e++) {
-                blocks->stiffness[i - blocks->first][e] += stiffness;
-                blocks->damping[i - blocks->first][e] += damping;
+                blocks->stiffness[i - blocks->first][e] += stiffness + more.stiffness;
+                blocks->damping[i - blocks->first][e] += damping + more.damping;
             }
+        }
     }
 }
 
@@ -575,26 +577,50 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int pro
 
 // ---- Contacts of surfaces
 
-// What a node has beside contacts of surfaces, and what these add to it.
-struct loaded_node {
-    struct block stiffness[2], damping[2];
-};
-
-static struct block weighted_sum(double a, const struct block *of_a, double b,
-                                 const struct block *of_b)
+// Whether steps of the integrator in use have a limit that contacts shorten.
+static bool contacts_limit(const struct system *system)
 {
-    return (struct block){a * of_a->xx + b * of_b->xx, a * of_a->yy + b * of_b->yy,
-                          a * of_a->zz + b * of_b->zz, a * of_a->xy + b * of_b->xy,
-                          a * of_a->xz + b * of_b->xz, a * of_a->yz + b * of_b->yz};
+    const struct stepping stepping = stepping_of(system);
+    struct step_form forms[INTEGRATOR_FORMS_MAX];
+    const enum integrator integrator = system->settings.integrator;
+    return system->surface_contact && (integrator == INTEGRATOR_XPBD ||
+                                       integrator_forms(integrator, &stepping, true, forms) > 0);
 }
 
-// The largest eigenvalue of what a form has of a step, kg.
-static double form_value(const struct step_form *form, double h, const struct block *stiffness,
-                         const struct block *damping)
+double REAL_NAME(critical_step_load)(struct system *system, const struct worker *worker)
 {
-    const struct block all =
-        weighted_sum(form->stiffness * h * h, stiffness, form->damping * h, damping);
-    return block_largest(&all);
+    if (!contacts_limit(system))
+        return 0;
+    if (system->exchange)
+        REAL_NAME(exchange_wanted_nodes)(system, worker);
+    return REAL_NAME(surface_loads_greatest)(system, worker);
+}
+
+void REAL_NAME(critical_step_count_loads)(struct system *system, double factor,
+                                          const struct worker *worker)
+{
+    worker_barrier(worker);
+    if (worker->index == 0)
+        REAL_NAME(surface_loads_count)(system, factor);
+    worker_barrier(worker);
+}
+
+// What a form has of a step at a node, over its limit: of its stiffness and damping without
+// contacts, and of contacts along any direction.
+struct loaded_node {
+    struct block stiffness, damping;
+    struct node_load load;
+};
+
+static double form_share(const struct step_form *form, double h, const struct loaded_node *node,
+                         bool loaded, double limit)
+{
+    const struct block *k = &node->stiffness, *c = &node->damping;
+    const double s = form->stiffness * h * h, d = form->damping * h;
+    const struct block all = {s * k->xx + d * c->xx, s * k->yy + d * c->yy, s * k->zz + d * c->zz,
+                              s * k->xy + d * c->xy, s * k->xz + d * c->xz, s * k->yz + d * c->yz};
+    const double more = s * node->load.stiffness + d * node->load.damping;
+    return (block_largest(&all) + (loaded ? more : 0)) / limit;
 }
 
 static void load_node(const struct system *system, const struct step_form *form,
@@ -602,26 +628,29 @@ static void load_node(const struct system *system, const struct step_form *form,
                       struct contact_load *worst)
 {
     const double dt = system->settings.dt, limit = form->limit / inverse;
-    const struct block k = weighted_sum(1, &node->stiffness[0], 1, &node->stiffness[1]),
-                       c = weighted_sum(1, &node->damping[0], 1, &node->damping[1]);
+    if (form_share(form, dt, node, true, limit) <= 1)
+        return;
     // By bisection in steps of 1/4000, as the stiffest directions of K and C differ.
     double stable = dt, least = dt / 64;
-    if (form_value(form, dt, &k, &c) <= limit)
-        return;
     while (stable - least > least / 4000) {
         const double middle = (stable + least) / 2;
-        *(form_value(form, middle, &k, &c) <= limit ? &least : &stable) = middle;
+        *(form_share(form, middle, node, true, limit) <= 1 ? &least : &stable) = middle;
     }
     if (!(least < worst->stable || (least == worst->stable && number < worst->node)))
         return;
-    const double left = limit - form_value(form, dt, &node->stiffness[0], &node->damping[0]);
+    const double beside = form_share(form, dt, node, false, limit);
     worst->stable = least;
     worst->node = number;
-    worst->times = form_value(form, dt, &node->stiffness[1], &node->damping[1]) / left;
+    worst->times = (form_share(form, dt, node, true, limit) - beside) / (1 - beside);
 }
 
-static void load_nodes(const struct system *system, const struct node_contact *contacts,
-                       const struct step_form *form, struct contact_load *worst)
+static struct block less_along_all(struct block m, double by)
+{
+    return (struct block){m.xx - by, m.yy - by, m.zz - by, m.xy, m.xz, m.yz};
+}
+
+static void load_nodes(const struct system *system, const struct step_form *form,
+                       struct contact_load *worst)
 {
     const size_t count = (size_t)system->state->nodes;
     for (size_t first = 0; first < count; first += BOUND_NODES) {
@@ -631,19 +660,15 @@ static void load_nodes(const struct system *system, const struct node_contact *c
          count - first < BOUND_NODES ? count - first : BOUND_NODES, false, &blocks);
         for (size_t i = 0; i < blocks.count; i++) {
             const double inverse = (double)system->constants->inverse_mass[first + i];
-            const double *k = contacts[first + i].stiffness, *c = contacts[first + i].damping;
-            if (inverse == 0 || !(k[0] + k[1] + k[2] > 0))
+            const struct node_load load = REAL_NAME(surface_load)(system, first + i);
+            if (inverse == 0 || !(load.stiffness > 0))
                 continue;
             double stiffness, damping;
             REAL_NAME(surface_contact_allowed)
             (system, topology_body_of_node(system->topology, first + i), &stiffness, &damping);
-            const struct block allowed[2] = {{stiffness, stiffness, stiffness, 0, 0, 0},
-                                             {damping, damping, damping, 0, 0, 0}};
-            const struct block all[2] = {block_at(blocks.stiffness, i),
-                                         block_at(blocks.damping, i)};
             const struct loaded_node node = {
-                {weighted_sum(1, &all[0], -1, &allowed[0]), {k[0], k[1], k[2], k[3], k[4], k[5]}},
-                {weighted_sum(1, &all[1], -1, &allowed[1]), {c[0], c[1], c[2], c[3], c[4], c[5]}}};
+                less_along_all(block_at(blocks.stiffness, i), stiffness),
+                less_along_all(block_at(blocks.damping, i), damping), load};
             load_node(system, form, &node, inverse,
                       topology_builder_node(system->topology, first + i), worst);
         }
@@ -657,29 +682,20 @@ void REAL_NAME(critical_step_of_contacts)(struct system *system, struct contact_
     struct step_form forms[INTEGRATOR_FORMS_MAX];
     const enum integrator integrator = system->settings.integrator;
     const int count = integrator_forms(integrator, &stepping, true, forms);
-    const size_t nodes = (size_t)system->state->nodes;
     if (worker->index == 0)
         *result = (struct contact_load){.stable = INFINITY};
     worker_barrier(worker);
     if (!system->surface_contact || count == 0 || integrator == INTEGRATOR_XPBD)
         return;
-    if (worker->index == 0) {
-        system->meter->contacts = memory_allocate(NULL, nodes, sizeof *system->meter->contacts);
-        result->no_memory = !system->meter->contacts;
-    }
+    const bool found = REAL_NAME(surface_loads_find)(system, worker);
+    if (found)
+        REAL_NAME(spectral_bound_update)(system->meter->spectral_bound, worker);
     worker_barrier(worker);
-    if (result->no_memory)
-        return;
-    REAL_NAME(node_contacts_now)(system, system->meter->contacts, worker);
-    REAL_NAME(spectral_bound_update)(system->meter->spectral_bound, worker);
-    worker_barrier(worker);
-    if (worker->index == 0) {
-        for (int f = 0; f < count; f++)
-            if (!forms[f].negative)
-                load_nodes(system, system->meter->contacts, &forms[f], result);
-        memory_release(NULL, system->meter->contacts, nodes, sizeof *system->meter->contacts);
-        system->meter->contacts = NULL;
-    }
+    if (worker->index == 0)
+        result->no_memory = !found;
+    for (int f = 0; worker->index == 0 && found && f < count; f++)
+        if (!forms[f].negative)
+            load_nodes(system, &forms[f], result);
     worker_barrier(worker);
 }
 

@@ -61,6 +61,14 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int pro
 // workers together; each gets the same result.
 bool REAL_NAME(critical_step_grows)(struct system *system, const struct worker *worker);
 
+// The greatest quotient of what surfaces that touch now have at a node and what the guaranteed step
+// allows for there; 0 where no step depends on it. In a step, or of all ranks outside of one.
+// Afterwards bounds of the step may count what is beyond, `factor` times: dt_adapt, for a moment.
+// All workers together, and of several ranks all; each gets the same result.
+double REAL_NAME(critical_step_load)(struct system *system, const struct worker *worker);
+void REAL_NAME(critical_step_count_loads)(struct system *system, double factor,
+                                          const struct worker *worker);
+
 // With explicit integrators: what surfaces that touch now leave of the step (struct contact_load).
 // Must be prepared. All workers together; each gets the same result.
 void REAL_NAME(critical_step_of_contacts)(struct system *system, struct contact_load *result,

@@ -868,11 +868,14 @@ static void add_surface_contact(const struct system *system, struct bound_blocks
                      damping = REAL_NAME(surface_contact_damping)(system, b);
         const size_t begin = (size_t)body->first_node, end = begin + (size_t)body->node_count;
         for (size_t i = 0; i < blocks->count; i++)
-            if (blocks->first + i >= begin && blocks->first + i < end)
+            if (blocks->first + i >= begin && blocks->first + i < end) {
+                const struct node_load more =
+                    REAL_NAME(surface_load_excess)(system, blocks->first + i);
                 for (int element = 0; element < 3; element++) {
-                    blocks->stiffness[element][i] += (real)stiffness;
-                    blocks->damping[element][i] += (real)damping;
+                    blocks->stiffness[element][i] += (real)(stiffness + more.stiffness);
+                    blocks->damping[element][i] += (real)(damping + more.damping);
                 }
+            }
     }
 }
 
