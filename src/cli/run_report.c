@@ -614,7 +614,7 @@ static void print_closure(const struct balance *balance, const struct contact_ex
         break;
     }
     puts("");
-    if (balance->cause == CAUSE_CONTACTS)
+    if (balance->cause && strcmp(balance->cause, CAUSE_CONTACTS) == 0)
         print_contact_excess(excess);
     else if (balance->cause)
         printf("%*scause: %s\n", TEXT_COLUMN, "", balance->cause);
@@ -677,10 +677,13 @@ static double thicknesses_a_step(const struct run *run)
     return sqrt(2 * kinetic / mass) * taut_solver_dt(run->solver) / run->scene->contact.thickness;
 }
 
+// Of surfaces that come to touch, a contact takes up to 3.2 k t2, with the thickness t; what it
+// carries, surface_stiffness.carries, is 5 k t.
+static const double TAKEN_OVER_CARRIED = 3.2 / 5; // 1/t
+
 // Whether a body's barrier is too soft for the speed of the run, whatever dt: it takes less than
-// the kinetic energy of one of its nodes at that speed, even by contacts of the total weight of 16
-// for which the critical step allows. Of surfaces that come to touch it takes 3.2 k t2 each, with
-// the thickness t; `carries` is 5 k t.
+// the kinetic energy of one of its nodes at that speed, even by as many contacts as the critical
+// step allows for.
 static bool is_too_soft_for_speed(const struct run *run)
 {
     const struct topology *topology = solver_topology(run->solver);
@@ -691,8 +694,8 @@ static bool is_too_soft_for_speed(const struct run *run)
         const struct surface_stiffness contact = solver_surface_stiffness(run->solver, b);
         const double mass =
             topology_least_mass(topology, body->first_node, body->first_node + body->node_count);
-        const double carries = 16 * (3.2 / 5) * contact.carries * run->scene->contact.thickness;
-        if (contact.stiffness > 0 && mass * square / 2 > carries)
+        const double taken = TAKEN_OVER_CARRIED * contact.carries * run->scene->contact.thickness;
+        if (contact.stiffness > 0 && mass * square / 2 > SURFACE_WEIGHTS * taken)
             return true;
     }
     return false;
