@@ -787,9 +787,9 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
     solve_further(system, stage, &rule, true, worker);
 }
 
-// Whether a node may be inside a penalty collider, or surfaces may touch, at the end of the step;
+// Whether nodes may touch penalty colliders, or surfaces each other, at the end of the step;
 // the same on every worker. Whether surfaces do is what the energy shows.
-static bool may_be_inside(struct system *system, const struct worker *worker)
+static bool end_may_touch(struct system *system, const struct worker *worker)
 {
     if (system->topology->has_contact)
         return true;
@@ -809,7 +809,7 @@ static void remove_energy_gain(struct system *system, struct stage_rule stage, b
 {
     if (!energy_is_checked(system))
         return;
-    if (same && !system->contacts.constraints->present && !may_be_inside(system, worker))
+    if (same && !system->contacts.constraints->present && !end_may_touch(system, worker))
         return;
     const bool crossed = system_had_crossed(system, worker);
     REAL_NAME(implicit_ensure_start_energy)(system, worker);
