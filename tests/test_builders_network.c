@@ -107,7 +107,7 @@ static void test_listed_refusals(void **state)
     fixture_begin(&fixture);
     struct scene_body *given = add_listed(&fixture, &lists);
     lists.springs[1][0] = 3;
-    fixture_refuse(&fixture, NULL, (mark){22, 3}, "there is no node 3: the 3 nodes are 0 to 2");
+    fixture_refuse(&fixture, NULL, (mark){22, 3}, "there is no node 3: the nodes are 0 to 2");
     lists.springs[1][0] = 1;
     fixture_refuse(&fixture, NULL, (mark){22, 3},
                    "a spring joins two different nodes, not 1 with itself");

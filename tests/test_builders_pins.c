@@ -170,7 +170,7 @@ static void test_pin_refusals(void **state)
     rope->pins = &pin;
     rope->pin_count = 1;
     fixture_refuse(&fixture, NULL, selector_mark,
-                   "there is no node 5 in body 'rope': its 5 nodes are 0 to 4");
+                   "there is no node 5 in body 'rope': its nodes are 0 to 4");
     pin = fixture_group(SELECT_LEFT);
     fixture_refuse(&fixture, NULL, selector_mark, "a rope has no nodes called 'left'");
     fixture_begin(&fixture);
@@ -283,7 +283,7 @@ static void test_drive_refusals(void **state)
     rope->pin_count = 0;
     drives[0].node = fixture_node(77);
     fixture_refuse(&fixture, NULL, selector_mark,
-                   "there is no node 77 in body 'rope': its 5 nodes are 0 to 4");
+                   "there is no node 77 in body 'rope': its nodes are 0 to 4");
     drives[0].node = fixture_group(SELECT_LEFT);
     fixture_refuse(&fixture, NULL, selector_mark,
                    "a drive moves one node: 'first', 'last' or a number");

@@ -597,13 +597,14 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
         char first[200], second[200];
         describe_part(solver, scene, parts, 0, first, sizeof first);
         describe_part(solver, scene, parts, 1, second, sizeof second);
-        scene_warn(scene, diagnostics, scene->contact.at,
-                   "surfaces are no farther apart at the start than their thickness in %" PRIu64
-                   " pair%s of nodes and triangles or of edges, the nearest of %.4g m %s and %s: "
-                   "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
-                   "throws them apart; build them %.4g m apart, or use a smaller thickness",
-                   found->pressed, found->pressed == 1 ? "" : "s", found->part * thickness, first,
-                   second, found->energy, 1.5 * thickness);
+        scene_warn(
+            scene, diagnostics, scene->contact.at,
+            "surfaces are no farther apart at the start than their thickness in %" PRIu64
+            " pair%s of nodes and triangles or of edges, the nearest %.4g m apart, %s and %s: "
+            "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
+            "throws them apart; build them %.4g m apart, or use a smaller thickness",
+            found->pressed, found->pressed == 1 ? "" : "s", found->part * thickness, first, second,
+            found->energy, 1.5 * thickness);
     }
     if (shape->pressed > 0) {
         const struct scene_collider *collider = &scene->colliders[shape->collider];

@@ -90,9 +90,8 @@ static taut_status check_listed_ends(struct build *build)
         uint32_t worse = ends[0] > ends[1] ? ends[0] : ends[1];
         if (worse >= network->node_count)
             status = build_refuse(build, build_spring_mark(build, s),
-                                  "there is no node %" PRIu32 ": the %" PRIu64
-                                  " nodes are 0 to %" PRIu64,
-                                  worse, network->node_count, network->node_count - 1);
+                                  "there is no node %" PRIu32 ": the nodes are 0 to %" PRIu64,
+                                  worse, network->node_count - 1);
         else if (ends[0] == ends[1])
             status = build_refuse(build, build_spring_mark(build, s),
                                   "a spring joins two different nodes, not %" PRIu32 " with itself",
@@ -240,8 +239,8 @@ static bool read_end(struct csv *springs, size_t field, uint64_t node_count, uin
         return false;
     if (node >= node_count)
         return csv_report(springs, field,
-                          "there is no node %" PRIu64 ": the %" PRIu64 " nodes are 0 to %" PRIu64,
-                          node, node_count, node_count - 1);
+                          "there is no node %" PRIu64 ": the nodes are 0 to %" PRIu64, node,
+                          node_count - 1);
     *end = (uint32_t)node;
     return true;
 }

@@ -108,10 +108,9 @@ static bool find_node(struct build *build, const struct selector *selector, uint
 {
     if (body_select_node(build->body, selector, node))
         return true;
-    build_refuse(
-        build, selector->at,
-        "there is no node %" PRIu64 " in body '%s': its %" PRIu64 " nodes are 0 to %" PRIu64,
-        selector->node, build->given->name, build->body->node_count, build->body->node_count - 1);
+    build_refuse(build, selector->at,
+                 "there is no node %" PRIu64 " in body '%s': its nodes are 0 to %" PRIu64,
+                 selector->node, build->given->name, build->body->node_count - 1);
     return false;
 }
 

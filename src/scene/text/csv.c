@@ -246,8 +246,8 @@ bool csv_next(struct csv *csv)
         if (count == 1 && cells[0].length == 0)
             snprintf(text, sizeof text, "an empty line among the rows");
         else
-            snprintf(text, sizeof text, "this row has %zu cells, the header has %zu", count,
-                     csv->column_count);
+            snprintf(text, sizeof text, "this row has %zu cell%s, the header has %zu", count,
+                     count == 1 ? "" : "s", csv->column_count);
         report_at(csv, csv->row, NULL, text);
     }
     return false;
@@ -320,12 +320,16 @@ static bool check_header(struct csv *csv, const struct csv_cell *cells, size_t c
 {
     if (count != 1)
         return count > 0;
-    const size_t first = strcspn(cells[0].text, ";\t\r\n");
+    const size_t first = strcspn(cells[0].text, ";\t\r\n"),
+                 other = strcspn(cells[0].text, " |\r\n");
     if (cells[0].length == 0)
         report_at(csv, csv->row, NULL, "the first line is empty; it must name the columns");
     else if (first < cells[0].length)
         report_at(csv, cells[0].text + first, NULL,
                   "commas must separate the cells, not semicolons or tabs");
+    else if (other < cells[0].length)
+        report_at(csv, cells[0].text + other, NULL,
+                  "commas must separate the cells, not spaces or '|'");
     else
         return true;
     return false;
