@@ -478,6 +478,36 @@ static void is_straight(taut_solver *solver, int body, double within)
     assert_near(most, least, within);
 }
 
+// Two cloths that fall one above the other onto a plane, by 1.2 to 2 thicknesses a step: their
+// energy is measured where a step ends, also beyond the pairs that it began with.
+static void test_what_falls_far_in_a_step_gains_nothing(void **state)
+{
+    (void)state;
+    static const double speeds[] = {3, 4, 5};
+    for (int i = 0; i < 9; i++) {
+        taut_solver *solver = solver_of(
+            "precision: double\n"
+            "simulation: {integrator: %s, dt: 0.004, steps: 60}\n"
+            "environment: {gravity: [0, -9.81, 0]}\n"
+            "contact: {thickness: 0.01, stiffness: 200}\n"
+            "bodies:\n"
+            "- {name: low, type: cloth, origin: [0, 0.3, 0], u: [0.3, 0, 0], v: [0, 0, 0.3],\n"
+            "   nodes: [9, 9], mass: 0.05, velocity: [0, -" NUM ", 0],\n"
+            "   springs: {structural: {stiffness: 40}, shear: {stiffness: 20}}}\n"
+            "- {name: high, type: cloth, origin: [0.007, 0.33, 0.003], u: [0.3, 0, 0],\n"
+            "   v: [0, 0, 0.3], nodes: [10, 10], mass: 0.05, velocity: [0, -" NUM ", 0],\n"
+            "   springs: {structural: {stiffness: 40}, shear: {stiffness: 20}}}\n"
+            "colliders:\n- {type: plane, response: contact}\n",
+            integrators[i / 3], speeds[i % 3], speeds[i % 3]);
+        const double start = energy_of(solver).total;
+        for (int step = 0; step < 60; step++) {
+            advance(solver, 1);
+            assert_true(energy_of(solver).total < 1.01 * start);
+        }
+        taut_solver_destroy(solver);
+    }
+}
+
 // Those that meet beside each other, in steps of five thicknesses, push each other away along all
 // of their length.
 static void test_parallel_ropes_stay_parallel(void **state)
@@ -754,6 +784,7 @@ int main(void)
         cmocka_unit_test(test_what_glides_past_keeps_its_velocity),
         cmocka_unit_test(test_what_lands_keeps_its_velocity_along),
         cmocka_unit_test(test_parallel_ropes_do_not_pass),
+        cmocka_unit_test(test_what_falls_far_in_a_step_gains_nothing),
         cmocka_unit_test(test_parallel_ropes_stay_parallel),
         cmocka_unit_test(test_xpbd_has_a_critical_step_of_contact),
         cmocka_unit_test(test_the_budget_closes),

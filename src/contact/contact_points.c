@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 #include "ranks/ranks.h"
 #include "state/reading.h"
@@ -392,8 +393,7 @@ void REAL_NAME(contact_points_list)(struct system *system, struct contact_points
     const double time = step_time(system, system->state->step);
     struct pair_finder finder;
     if (contact) {
-        REAL_NAME(surface_lists_prepare)(system, worker);
-        REAL_NAME(surface_steps_know)(system, worker);
+        REAL_NAME(surface_lists_hold)(system, worker);
         REAL_NAME(pair_finder_begin)(&finder, contact->broad, &contact->rules);
     }
     if (contact && contact->shapes)
@@ -517,8 +517,7 @@ bool REAL_NAME(surface_loads_find)(struct system *system, const struct worker *w
 {
     struct surface_contact *contact = system->surface_contact;
     const size_t nodes = (size_t)system->state->nodes;
-    REAL_NAME(surface_lists_prepare)(system, worker);
-    REAL_NAME(surface_steps_know)(system, worker);
+    REAL_NAME(surface_lists_hold)(system, worker);
     if (worker->index == 0 && !contact->loads)
         contact->loads = memory_allocate(system->allocator, 2 * nodes, sizeof *contact->loads);
     worker_barrier(worker);

@@ -957,8 +957,7 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
     struct surface_contact *it = system->surface_contact;
     if (!it || it->paused)
         return 0;
-    REAL_NAME(surface_lists_prepare)(system, worker);
-    REAL_NAME(surface_steps_know)(system, worker);
+    REAL_NAME(surface_lists_hold)(system, worker);
     const struct energy_scope all = {.changed = false};
     return energy_of_pairs(system, &all, worker).energy;
 }

@@ -13,6 +13,7 @@
 // it, and the frame takes the couple of the force and the height. So neither the momentum nor the
 // angular momentum changes, and what the force does is what the stretch changes by.
 #include "contact/surface_friction_contact.h"
+#include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 
 #include <stdlib.h>
@@ -633,10 +634,8 @@ static void update_all(struct system *system, struct friction_step step,
                        const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    REAL_NAME(surface_lists_prepare)(system, worker);
-    if (it->rows)
-        REAL_NAME(surface_steps_know)(system, worker);
-    else
+    REAL_NAME(surface_lists_hold)(system, worker);
+    if (!it->rows)
         REAL_NAME(surface_start_move)(system, worker);
     if (it->now != it->start)
         REAL_NAME(surface_blocks_copy)(system, it->now, worker);

@@ -1112,3 +1112,12 @@ void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *
     if (it->lists_due)
         prepare_for_kept(system, worker);
 }
+
+void REAL_NAME(surface_lists_hold)(struct system *system, const struct worker *worker)
+{
+    const struct surface_contact *it = system->surface_contact;
+    REAL_NAME(surface_lists_prepare)(system, worker);
+    if (it->rows && it->start_known)
+        REAL_NAME(surface_lists_cover)(system, worker);
+    REAL_NAME(surface_steps_know)(system, worker);
+}

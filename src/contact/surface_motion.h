@@ -47,6 +47,10 @@ void REAL_NAME(surface_tiles_limit)(struct surface_contact *it);
 // barrier.
 void REAL_NAME(surface_lists_cover)(struct system *system, const struct worker *worker);
 
+// Lists for the present positions, also where these are the end of an implicit step that has gone
+// beyond them; it->steps are known afterwards. Ends with a barrier.
+void REAL_NAME(surface_lists_hold)(struct system *system, const struct worker *worker);
+
 // The same at a stage of an explicit step, at that time, of which surface_positions_keep has kept
 // the start. Lists would not be complete there, by a step that is much longer than the ones before;
 // and forces would depend on when they were made.
