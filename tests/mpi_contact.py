@@ -199,6 +199,8 @@ output: {every: 0.02, vtp: true, checkpoint: {every: 0.02}}
     expect(dt < 0.0003, f"dt {dt} is that of the scene as built")
     same_files(path)
     same_files(path, "--precision", "double", ranks=4)
+    for integrator in ("verlet", "velocity_verlet"):
+        same_files(path, "--set", f"simulation.integrator={integrator}", ranks=3)
 
 
 def case_nodes_that_fly_far_end_a_run_alike():

@@ -593,7 +593,11 @@ double REAL_NAME(critical_step_load)(struct system *system, const struct worker 
         return 0;
     if (system->exchange)
         REAL_NAME(exchange_wanted_nodes)(system, worker);
-    return REAL_NAME(surface_loads_greatest)(system, worker);
+    const double load = REAL_NAME(surface_loads_greatest)(system, worker);
+    if (worker->index == 0)
+        REAL_NAME(exchange_all_known)(system, false); // Verlet steps begin by moving nodes
+    worker_barrier(worker);
+    return load;
 }
 
 void REAL_NAME(critical_step_count_loads)(struct system *system, double factor,
