@@ -4,8 +4,8 @@
 // worker knows where those of its lists go: the order is that of the lists of candidates, then of
 // the nodes and blocks near shapes, then of the nodes in penalty colliders, and the same for any
 // number of threads. Colliders with `response: project` push no nodes and have no contacts here.
-// Those of two surfaces are walked once more for what their stiffness is at each node, which a step
-// may not allow for.
+// Those of two surfaces are also walked for the load of each node, the stiffness and damping that
+// they have there, which a step may not allow for (dt: auto).
 #include "contact/contact.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_friction_contact.h"

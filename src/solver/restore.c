@@ -296,6 +296,8 @@ taut_status solver_restore(taut_solver *solver, const struct solver_checkpoint *
     struct dt_rule *rule = &solver->dt_rule;
     rule->since_time = state.dt.since_time = checkpoint->state.frame.time;
     rule->since_step = state.dt.since_step = state.frame.step;
+    rule->load = rule->load_seen = 0; // of contacts at another time
+    rule->load_due = rule->load_steps = 0;
     checkpoint_apply(solver, &state, false);
     return state.no_memory ? fail_memory(error, "the state to continue from") : TAUT_OK;
 }
