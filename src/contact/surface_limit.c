@@ -417,16 +417,15 @@ static bool cut_candidate(struct system *system, const struct block_pair *pair,
 }
 
 // The fraction of its motion that leaves every node of a candidate on its side of the plane, as
-// cut_candidate finds it first.
+// cut_candidate finds it first; and the candidate during the step.
 static double candidate_fraction(const struct system *system, const struct block_pair *pair,
-                                 const struct candidate *found, bool *stuck)
+                                 const struct candidate *found, struct crossing *it, bool *stuck)
 {
-    struct crossing it;
-    REAL_NAME(crossing_find)(system, pair, found, &it);
-    const struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
+    REAL_NAME(crossing_find)(system, pair, found, it);
+    const struct frame with = REAL_NAME(frame_of_cut)(system, it, true);
     bool passes = false;
-    const double fraction = allowed_fraction(system, &it, &with, true, false, &passes);
-    if ((fraction < 1 || passes) && passes_beside(system, &it))
+    const double fraction = allowed_fraction(system, it, &with, true, false, &passes);
+    if ((fraction < 1 || passes) && passes_beside(system, it))
         return 1;
     *stuck |= passes;
     return fraction;
@@ -449,9 +448,10 @@ static bool pair_passes(const struct system *system, struct pair_finder *finder,
     if (!passing_candidates(it, finder, index, p, near, &walk))
         return false;
     while (candidate_next(&walk, &found)) {
+        struct crossing crossing;
         bool stuck = false;
         if (candidate_may_pass(system, pair, &found) &&
-            (candidate_fraction(system, pair, &found, &stuck) < 1 || stuck))
+            (candidate_fraction(system, pair, &found, &crossing, &stuck) < 1 || stuck))
             return true;
     }
     return false;
@@ -688,17 +688,14 @@ static void finish_cut(struct system *system, int rounds, bool stuck)
 }
 
 // Adds the momentum of a candidate that passes; returns its mass, kg.
-static double add_motion(struct system *system, const struct block_pair *pair,
-                         const struct candidate *found)
+static double add_motion(struct system *system, const struct crossing *crossing)
 {
     struct surface_contact *it = system->surface_contact;
-    struct crossing crossing;
     double mass = 0;
-    REAL_NAME(crossing_find)(system, pair, found, &crossing);
     for (int i = 0; i < 4; i++) {
-        const double m = 1 / (double)system->constants->inverse_mass[crossing.nodes[i]];
-        it->frame_moved = vec3_add(it->frame_moved, vec3_scale(m, crossing.moved[i]));
-        it->frame_velocity = vec3_add(it->frame_velocity, vec3_scale(m, crossing.velocity[i]));
+        const double m = 1 / (double)system->constants->inverse_mass[crossing->nodes[i]];
+        it->frame_moved = vec3_add(it->frame_moved, vec3_scale(m, crossing->moved[i]));
+        it->frame_velocity = vec3_add(it->frame_velocity, vec3_scale(m, crossing->velocity[i]));
         mass += m;
     }
     return mass;
@@ -725,10 +722,11 @@ static bool find_common_motion(struct system *system, struct pair_finder *finder
             if (!passing_candidates(it, finder, i, p, &near, &walk))
                 continue;
             while (candidate_next(&walk, &found)) {
+                struct crossing crossing;
                 bool stuck = false;
                 if (candidate_may_pass(system, pair, &found) &&
-                    candidate_fraction(system, pair, &found, &stuck) < 1)
-                    mass += add_motion(system, pair, &found);
+                    candidate_fraction(system, pair, &found, &crossing, &stuck) < 1)
+                    mass += add_motion(system, &crossing);
             }
         }
     if (!(mass > 0 && isfinite(mass)))
@@ -910,14 +908,11 @@ void REAL_NAME(surface_contact_count_taken)(struct system *system, const struct 
 // Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them,
 // however much of the step is left, so that a shorter step leaves nodes in their way: these are cut
 // instead.
-static bool plane_is_driven(const struct system *system, const struct block_pair *pair,
-                            const struct candidate *found)
+static bool plane_is_driven(const struct system *system, const struct crossing *it)
 {
-    struct crossing it;
-    REAL_NAME(crossing_find)(system, pair, found, &it);
     for (int i = 0; i < 4; i++)
-        if (system->constants->inverse_mass[it.nodes[i]] == 0 &&
-            vec3_dot(it.moved[i], it.moved[i]) > 0)
+        if (system->constants->inverse_mass[it->nodes[i]] == 0 &&
+            vec3_dot(it->moved[i], it->moved[i]) > 0)
             return true;
     return false;
 }
@@ -937,10 +932,12 @@ static double fraction_of_list(const struct system *system, struct pair_finder *
             continue;
         bool stuck = false;
         while (candidate_next(&walk, &found)) {
-            if (!candidate_may_pass(system, &list->pairs[p].pair, &found))
+            const struct block_pair *pair = &list->pairs[p].pair;
+            struct crossing crossing;
+            if (!candidate_may_pass(system, pair, &found))
                 continue;
-            const double allowed = candidate_fraction(system, &list->pairs[p].pair, &found, &stuck);
-            if (allowed < fraction && !plane_is_driven(system, &list->pairs[p].pair, &found))
+            const double allowed = candidate_fraction(system, pair, &found, &crossing, &stuck);
+            if (allowed < fraction && !plane_is_driven(system, &crossing))
                 fraction = allowed;
         }
     }
