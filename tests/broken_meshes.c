@@ -125,6 +125,8 @@ const struct broken broken_meshes[] = {
     {"asc: too few faces", MESH_ASC,
      TEXT("Tri-mesh, Vertices: 3 Faces: 2\n" ASC_POINTS "Face 0: A:0 B:1 C:2\n" ASC_HEAD),
      "FILE:1:1: error: this object announces 2 faces but has 1\n"},
+    {"asc: no face", MESH_ASC, TEXT("Tri-mesh, Vertices: 3 Faces: 1\n" ASC_POINTS),
+     "FILE:1:1: error: this object announces 1 face but has 0\n"},
     {"asc: huge counts", MESH_ASC, TEXT("Tri-mesh, Vertices: 4294967294 Faces: 4294967294\n"),
      "FILE:1:1: error: this object announces 4294967294 vertices but has 0\n"},
     {"asc: too many vertices", MESH_ASC, TEXT(ASC_HEAD ASC_POINTS "Vertex 3: X:1 Y:1 Z:1\n"),

@@ -153,7 +153,8 @@ static void a_state_that_does_not_fit_is_refused(void **state)
     } cases[] = {
         {"1s/vx/ux/", "bad.csv:1:"},
         {"5s/cloth/clothes/", "bad.csv:5:1: error: the scene has no body 'clothes'"},
-        {"5s/cloth,3/cloth,60/", "bad.csv:5:7: error: body 'cloth' has 6 nodes"},
+        {"5s/cloth,3/cloth,60/",
+         "bad.csv:5:7: error: there is no node 60 in body 'cloth': its nodes are 0 to 5"},
         {"5s/cloth,3/cloth,2/", "bad.csv:5:7: error: node 2 of body 'cloth' is there twice"},
         {"5s/,[^,]*$/,nan/", "bad.csv:5:"},
         {"5s/,[^,]*$/,1e39/", "this exceeds the range of single precision"},

@@ -1,4 +1,5 @@
-// Text: printf into an allocated string, endings, line ends, and the UTF-8 decoder.
+// Text: printf into an allocated string, endings, nouns after numbers, line ends, and the UTF-8
+// decoder.
 #ifndef TAUT_BASE_TEXT_H
 #define TAUT_BASE_TEXT_H
 
@@ -19,6 +20,12 @@ char *text_format_va(const char *format, va_list arguments);
 // of ASCII letters differs.
 bool text_ends_with(const char *text, const char *ending);
 bool text_ends_with_any_case(const char *text, const char *ending);
+
+// The noun after a number in a message: "1 body", "2 bodies".
+static inline const char *text_noun(uint64_t count, const char *one, const char *several)
+{
+    return count == 1 ? one : several;
+}
 
 // A malloc'ed copy of a path as a word of a command that is printed for a POSIX shell: in quotes if
 // it has anything that a shell changes, and never like an option. NULL if memory runs out.

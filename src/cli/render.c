@@ -354,11 +354,12 @@ static void print_line(const struct render *render)
     const struct render_plan *plan = &render->plan;
     printf("%s: %d x %d pixels, ", render->path, render->width, render->height);
     if (render_is_film(plan->kind))
-        printf("%zu frames, %.4g a second, t = %.4g to %.4g s (%.4g simulated seconds a second)\n",
-               plan->count, plan->fps, render->times[0], render->times[plan->count - 1],
-               plan->speed);
+        printf("%zu %s, %.4g a second, t = %.4g to %.4g s (%.4g simulated seconds a second)\n",
+               plan->count, text_noun(plan->count, "frame", "frames"), plan->fps, render->times[0],
+               render->times[plan->count - 1], plan->speed);
     else if (plan->kind == RENDER_STRIP)
-        printf("%zu frames, t = %.4g to %.4g s\n", plan->count, render->times[0],
+        printf("%zu %s, t = %.4g to %.4g s\n", plan->count,
+               text_noun(plan->count, "frame", "frames"), render->times[0],
                render->times[plan->count - 1]);
     else
         printf("t = %.4g s\n", render->times[0]);

@@ -130,10 +130,12 @@ static taut_status open_caches(struct finished_run *run, taut_error *error)
         if (run->caches[b].node_count != system->bodies[b].node_count ||
             run->caches[b].sample_count != run->caches[0].sample_count)
             return fail(error, TAUT_ERROR_IO,
-                        "'%s' has %" PRIu64 " nodes and %" PRIu64
-                        " samples: it is not of the run that scene.yaml describes",
+                        "'%s' has %" PRIu64 " %s and %" PRIu64
+                        " %s: it is not of the run that scene.yaml describes",
                         run->caches[b].path, run->caches[b].node_count,
-                        run->caches[b].sample_count);
+                        text_noun(run->caches[b].node_count, "node", "nodes"),
+                        run->caches[b].sample_count,
+                        text_noun(run->caches[b].sample_count, "sample", "samples"));
     }
     return list_sample_times(run, error);
 }
@@ -226,9 +228,10 @@ static taut_status read_frame(struct finished_run *run, struct vtp_frame *file, 
     if (file->points != run->system.node_count || !bodies ||
         file->lines != expected_lines(&run->system, file))
         return fail(error, TAUT_ERROR_IO,
-                    "'%s' has %" PRIu64 " nodes and %" PRIu64
-                    " springs, but scene.yaml makes %" PRIu64 " and %" PRIu64,
-                    file->path, file->points, file->lines, run->system.node_count,
+                    "'%s' has %" PRIu64 " %s and %" PRIu64 " %s, but scene.yaml makes %" PRIu64
+                    " and %" PRIu64,
+                    file->path, file->points, text_noun(file->points, "node", "nodes"), file->lines,
+                    text_noun(file->lines, "spring", "springs"), run->system.node_count,
                     run->system.spring_count);
     const bool exact = (fields & FRAME_POSITIONS) != 0;
     taut_status status = exact ? vtp_frame_exact_positions(file, frame->positions, error)

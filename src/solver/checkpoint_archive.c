@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "ranks/ranks.h"
 #include "solver/checkpoint.h"
 #include "solver/checkpoint_constants.h"
@@ -876,10 +877,11 @@ static taut_status check_scene(const taut_solver *solver, const struct archive_r
     if (header->nodes != own.nodes || header->springs != own.springs ||
         header->faces != own.faces || header->bodies != own.bodies)
         snprintf(what, sizeof what,
-                 "of %" PRIu64 " nodes and %" PRIu64 " springs in %" PRIu64
-                 " bodies, and this one has %" PRIu64 " and %" PRIu64 " in %" PRIu64,
-                 header->nodes, header->springs, header->bodies, own.nodes, own.springs,
-                 own.bodies);
+                 "of %" PRIu64 " %s and %" PRIu64 " %s in %" PRIu64 " %s, and this one has %" PRIu64
+                 " and %" PRIu64 " in %" PRIu64,
+                 header->nodes, text_noun(header->nodes, "node", "nodes"), header->springs,
+                 text_noun(header->springs, "spring", "springs"), header->bodies,
+                 text_noun(header->bodies, "body", "bodies"), own.nodes, own.springs, own.bodies);
     else if (header->precision != own.precision)
         snprintf(what, sizeof what, "in %s precision, and this one is in %s",
                  precision_text(header->precision), precision_text(own.precision));

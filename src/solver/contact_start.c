@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "scene/schema/schema.h"
 
 // The least mass of a node of the bodies with surfaces that may touch, kg; INFINITY without any.
@@ -401,10 +402,9 @@ static void note_relaxed(const taut_solver *solver, const taut_scene *scene,
     if (!diagnostics || relaxed->nodes == 0)
         return;
     scene_warn(scene, diagnostics, scene->contact.at,
-               "'existing: relax' has moved %" PRIu64 " node%s of %" PRIu64
-               " bod%s, by up to %.3g m",
-               relaxed->nodes, relaxed->nodes == 1 ? "" : "s", relaxed->bodies,
-               relaxed->bodies == 1 ? "y" : "ies", relaxed->farthest);
+               "'existing: relax' has moved %" PRIu64 " %s of %" PRIu64 " %s, by up to %.3g m",
+               relaxed->nodes, text_noun(relaxed->nodes, "node", "nodes"), relaxed->bodies,
+               text_noun(relaxed->bodies, "body", "bodies"), relaxed->farthest);
     if (diagnostics->count > count)
         diagnostics->items[count].level = DIAGNOSTIC_NOTE;
 }
@@ -597,14 +597,13 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
         char first[200], second[200];
         describe_part(solver, scene, parts, 0, first, sizeof first);
         describe_part(solver, scene, parts, 1, second, sizeof second);
-        scene_warn(
-            scene, diagnostics, scene->contact.at,
-            "surfaces are no farther apart at the start than their thickness in %" PRIu64
-            " pair%s of nodes and triangles or of edges, the nearest %.4g m apart, %s and %s: "
-            "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
-            "throws them apart; build them %.4g m apart, or use a smaller thickness",
-            found->pressed, found->pressed == 1 ? "" : "s", found->part * thickness, first, second,
-            found->energy, 1.5 * thickness);
+        scene_warn(scene, diagnostics, scene->contact.at,
+                   "surfaces are no farther apart at the start than their thickness in %" PRIu64
+                   " %s of nodes and triangles or of edges, the nearest %.4g m apart, %s and %s: "
+                   "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
+                   "throws them apart; build them %.4g m apart, or use a smaller thickness",
+                   found->pressed, text_noun(found->pressed, "pair", "pairs"),
+                   found->part * thickness, first, second, found->energy, 1.5 * thickness);
     }
     if (shape->pressed > 0) {
         const struct scene_collider *collider = &scene->colliders[shape->collider];
@@ -613,11 +612,11 @@ static void warn_of_pressed(const taut_solver *solver, const taut_scene *scene,
         scene_warn(
             scene, diagnostics, collider->at,
             "bodies are no farther from colliders with 'response: contact' at the start than "
-            "their thickness in %" PRIu64 " place%s, body '%.60s' %.4g m from this one: "
+            "their thickness in %" PRIu64 " %s, body '%.60s' %.4g m from this one: "
             "contact, which acts from 1.5 times the thickness on, has %.3g J there, and "
             "throws them away; build them %.4g m away, or use a smaller thickness",
-            shape->pressed, shape->pressed == 1 ? "" : "s", scene->bodies[shape->body].name,
-            shape->distance, shape->energy, 1.5 * thickness);
+            shape->pressed, text_noun(shape->pressed, "place", "places"),
+            scene->bodies[shape->body].name, shape->distance, shape->energy, 1.5 * thickness);
     }
 }
 

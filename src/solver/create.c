@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "base/text.h"
 #include "parallel/machine.h"
 #include "ranks/ranks.h"
 #include "scene/reader.h"
@@ -78,8 +79,8 @@ static taut_status load(const char *text, size_t length, const char *name,
     taut_status status =
         read ? validate(read, &diagnostics, error) : diagnostics_status(&diagnostics);
     if (status == TAUT_ERROR_SCENE)
-        fail(error, status, "%s: %zu error%s", name, diagnostics.error_count,
-             diagnostics.error_count == 1 ? "" : "s");
+        fail(error, status, "%s: %zu %s", name, diagnostics.error_count,
+             text_noun(diagnostics.error_count, "error", "errors"));
     else if (!read)
         fail_file(&diagnostics, status, name, error);
     report(&diagnostics, options);

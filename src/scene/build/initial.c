@@ -10,6 +10,7 @@
 #include "base/archive.h"
 #include "base/memory.h"
 #include "base/os.h"
+#include "base/text.h"
 #include "scene/build/build.h"
 #include "scene/text/csv.h"
 
@@ -86,8 +87,8 @@ static bool find_node(struct reading *reading, uint64_t *node)
         return false;
     if (*node >= body->node_count)
         return csv_report(&reading->csv, NODE,
-                          "body '%s' has %" PRIu64 " nodes, so there is no node %" PRIu64,
-                          body->name, body->node_count, *node);
+                          "there is no node %" PRIu64 " in body '%s': its nodes are 0 to %" PRIu64,
+                          *node, body->name, body->node_count - 1);
     uint64_t bit = UINT64_C(1) << (*node % 64);
     if (progress->seen[*node / 64] & bit)
         return csv_report(&reading->csv, NODE, "node %" PRIu64 " of body '%s' is there twice",
@@ -230,9 +231,10 @@ static void report_missing(struct reading *reading, struct diagnostics *diagnost
             node++;
         shown++;
         scene_report(reading->scene, diagnostics, reading->scene->initial_at,
-                     "body '%s' has %" PRIu64 " nodes, but '%s' has %" PRIu64
+                     "body '%s' has %" PRIu64 " %s, but '%s' has %" PRIu64
                      " of them: number %" PRIu64 " is the first that is missing",
-                     body->name, body->node_count, reading->scene->initial, progress->rows, node);
+                     body->name, body->node_count, text_noun(body->node_count, "node", "nodes"),
+                     reading->scene->initial, progress->rows, node);
     }
 }
 
@@ -271,16 +273,17 @@ static bool compare_bodies(const struct reading *reading, const struct archive_c
     for (size_t b = 0; same && b < bodies->count; b++) {
         same = counts[b] == bodies->items[b].node_count;
         if (!same)
-            scene_report(reading->scene, diagnostics, reading->scene->initial_at,
-                         "body %zu has %" PRIu64 " nodes in the checkpoint '%s', but '%s' has "
-                         "%" PRIu64,
-                         b, counts[b], reading->scene->initial, bodies->items[b].name,
-                         bodies->items[b].node_count);
+            scene_report(
+                reading->scene, diagnostics, reading->scene->initial_at,
+                "body %zu has %" PRIu64 " %s in the checkpoint '%s', but '%s' has %" PRIu64, b,
+                counts[b], text_noun(counts[b], "node", "nodes"), reading->scene->initial,
+                bodies->items[b].name, bodies->items[b].node_count);
     }
     if (chunk->total != bodies->count)
         scene_report(reading->scene, diagnostics, reading->scene->initial_at,
-                     "the checkpoint '%s' has %" PRIu64 " bodies, but the scene has %zu",
-                     reading->scene->initial, chunk->total, bodies->count);
+                     "the checkpoint '%s' has %" PRIu64 " %s, but the scene has %zu",
+                     reading->scene->initial, chunk->total,
+                     text_noun(chunk->total, "body", "bodies"), bodies->count);
     return same;
 }
 

@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "base/text.h"
+
 struct asc_object {
     struct token line;        // the first word of its counts, for messages
     uint64_t vertices, faces; // as announced
@@ -46,12 +48,13 @@ static bool object_is_complete(struct mesh_text *text, const struct asc_object *
         return true;
     if (object->vertices_read != object->vertices)
         return text_report(text, object->line.text,
-                           "this object announces %" PRIu64 " vertices but has %" PRIu64,
-                           object->vertices, object->vertices_read);
+                           "this object announces %" PRIu64 " %s but has %" PRIu64,
+                           object->vertices, text_noun(object->vertices, "vertex", "vertices"),
+                           object->vertices_read);
     if (object->faces_read != object->faces)
         return text_report(text, object->line.text,
-                           "this object announces %" PRIu64 " faces but has %" PRIu64,
-                           object->faces, object->faces_read);
+                           "this object announces %" PRIu64 " %s but has %" PRIu64, object->faces,
+                           text_noun(object->faces, "face", "faces"), object->faces_read);
     return true;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { BINARY_HEADER = 84, BINARY_FACET = 50 };
 
 // Vertices by position: an open-addressing hash table of vertex numbers + 1.
@@ -227,8 +229,8 @@ static bool read_either(struct vertex_table *table, struct mesh_text *text,
                            "one, which has at least 84 bytes");
     return text_report(text, NULL,
                        "not an ASCII STL file, which begins with 'solid', and a binary one of "
-                       "%" PRIu32 " facets would have %" PRIu64 " bytes, not %zu",
-                       facet_count, expected, size);
+                       "%" PRIu32 " %s would have %" PRIu64 " bytes, not %zu",
+                       facet_count, text_noun(facet_count, "facet", "facets"), expected, size);
 }
 
 bool stl_read(struct mesh_text *text, struct mesh_draft *draft)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "scene/mesh/mesh.h"
 
 // ---- Files
@@ -270,10 +271,13 @@ static void bind_node_masses(struct binder *binder, const struct dom_value *valu
     if (network->node_count == 0)
         return;
     if (list->count != network->node_count) {
-        bind_report(binder, value->at, NULL,
-                    "'node_mass' lists %zu masses, but the network has %llu nodes; give one "
-                    "for each node, or one number for all",
-                    list->count, (unsigned long long)network->node_count);
+        bind_report(
+            binder, value->at, NULL,
+            "'node_mass' lists %zu %s, but the network has %llu %s; give one for each node, "
+            "or one number for all",
+            list->count, text_noun(list->count, "mass", "masses"),
+            (unsigned long long)network->node_count,
+            text_noun(network->node_count, "node", "nodes"));
         return;
     }
     for (size_t i = 0; i < list->count; i++)
@@ -353,8 +357,8 @@ static bool bind_number(struct binder *binder, const struct dom_value *value,
         return false;
     if (nodes > 0 && selector->node >= nodes)
         return bind_report(binder, value->at, NULL,
-                           "there is no node %llu: the body has %llu nodes, numbered from 0",
-                           (unsigned long long)selector->node, (unsigned long long)nodes);
+                           "there is no node %llu: the nodes of the body are 0 to %llu",
+                           (unsigned long long)selector->node, (unsigned long long)nodes - 1);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "scene/materials.h"
 
 // ---- Materials
@@ -392,10 +393,12 @@ static void bind_velocities(struct binder *binder, const struct bound *bound,
     bound_refuse(binder, bound, "velocity", "is the same for all nodes; 'velocities' is given too");
     network->velocities = bind_vectors(binder, &pair->value, "velocities", &count);
     if (network->velocities && network->node_count > 0 && count != network->node_count)
-        bind_report(binder, pair->value.at, NULL,
-                    "'velocities' lists %zu for the %llu nodes of the network; give one for each "
-                    "node, or one 'velocity' for all",
-                    count, (unsigned long long)network->node_count);
+        bind_report(
+            binder, pair->value.at, NULL,
+            "'velocities' lists %zu, but the network has %llu %s; give one for each node, or "
+            "one 'velocity' for all",
+            count, (unsigned long long)network->node_count,
+            text_noun(network->node_count, "node", "nodes"));
 }
 
 // ---- Networks: springs
@@ -416,8 +419,8 @@ static bool bind_end(struct binder *binder, const struct dom_value *value,
         return false;
     if (network->node_count > 0 && node >= network->node_count)
         return bind_report(binder, value->at, NULL,
-                           "there is no node %llu: the body has %llu nodes, numbered from 0",
-                           (unsigned long long)node, (unsigned long long)network->node_count);
+                           "there is no node %llu: the nodes of the body are 0 to %llu",
+                           (unsigned long long)node, (unsigned long long)network->node_count - 1);
     *end = (uint32_t)node;
     return true;
 }

@@ -246,8 +246,8 @@ bool csv_next(struct csv *csv)
         if (count == 1 && cells[0].length == 0)
             snprintf(text, sizeof text, "an empty line among the rows");
         else
-            snprintf(text, sizeof text, "this row has %zu cell%s, the header has %zu", count,
-                     count == 1 ? "" : "s", csv->column_count);
+            snprintf(text, sizeof text, "this row has %zu %s, the header has %zu", count,
+                     text_noun(count, "cell", "cells"), csv->column_count);
         report_at(csv, csv->row, NULL, text);
     }
     return false;

@@ -114,8 +114,8 @@ static struct dom_value *find_item(const struct setter *setter, const struct dom
     }
     if (number < list->count)
         return &list->items[number];
-    report(setter, segment->at, NULL, "the list has %zu item%s, numbered from 0; there is no %s",
-           list->count, list->count == 1 ? "" : "s", show_text(segment->name).text);
+    report(setter, segment->at, NULL, "the list has %zu %s, numbered from 0; there is no %s",
+           list->count, text_noun(list->count, "item", "items"), show_text(segment->name).text);
     return NULL;
 }
 
