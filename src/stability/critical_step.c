@@ -254,13 +254,11 @@ static void add_surface_contact(const struct system *system, size_t end,
         const double stiffness = REAL_NAME(surface_contact_bound)(system, b),
                      damping = REAL_NAME(surface_contact_damping)(system, b);
         const size_t last = (size_t)(body->first_node + body->node_count);
-        for (; i < end && i < last; i++) {
-            const struct node_load more = REAL_NAME(surface_load_excess)(system, i);
+        for (; i < end && i < last; i++)
             for (int e = 0; e < 3; e++) {
-                blocks->stiffness[i - blocks->first][e] += stiffness + more.stiffness;
-                blocks->damping[i - blocks->first][e] += damping + more.damping;
+                blocks->stiffness[i - blocks->first][e] += stiffness;
+                blocks->damping[i - blocks->first][e] += damping;
             }
-        }
     }
 }
 
@@ -577,19 +575,21 @@ bool REAL_NAME(critical_step_exceeded)(struct system *system, double dt, int pro
 
 // ---- Contacts of surfaces
 
-// Whether steps of the integrator in use have a limit that contacts shorten.
-static bool contacts_limit(const struct system *system)
+// The forms of steps of the integrator in use that contacts of surfaces shorten; returns their
+// number. Those of xpbd are substeps, for which explicit_part_step allows.
+static int contact_forms(const struct system *system, struct step_form forms[INTEGRATOR_FORMS_MAX])
 {
     const struct stepping stepping = stepping_of(system);
-    struct step_form forms[INTEGRATOR_FORMS_MAX];
     const enum integrator integrator = system->settings.integrator;
-    return system->surface_contact && (integrator == INTEGRATOR_XPBD ||
-                                       integrator_forms(integrator, &stepping, true, forms) > 0);
+    if (!system->surface_contact || integrator == INTEGRATOR_XPBD)
+        return 0;
+    return integrator_forms(integrator, &stepping, true, forms);
 }
 
 double REAL_NAME(critical_step_load)(struct system *system, const struct worker *worker)
 {
-    if (!contacts_limit(system))
+    struct step_form forms[INTEGRATOR_FORMS_MAX];
+    if (contact_forms(system, forms) == 0)
         return 0;
     if (system->exchange)
         REAL_NAME(exchange_wanted_nodes)(system, worker);
@@ -682,14 +682,12 @@ static void load_nodes(const struct system *system, const struct step_form *form
 void REAL_NAME(critical_step_of_contacts)(struct system *system, struct contact_load *result,
                                           const struct worker *worker)
 {
-    const struct stepping stepping = stepping_of(system);
     struct step_form forms[INTEGRATOR_FORMS_MAX];
-    const enum integrator integrator = system->settings.integrator;
-    const int count = integrator_forms(integrator, &stepping, true, forms);
+    const int count = contact_forms(system, forms);
     if (worker->index == 0)
         *result = (struct contact_load){.stable = INFINITY};
     worker_barrier(worker);
-    if (!system->surface_contact || count == 0 || integrator == INTEGRATOR_XPBD)
+    if (count == 0)
         return;
     const bool found = REAL_NAME(surface_loads_find)(system, worker);
     if (found)
