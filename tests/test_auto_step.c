@@ -1,5 +1,6 @@
 // dt: auto, which follows the guaranteed bound of the critical step as the state changes.
 #include "physics.h"
+#include "pressed_sheets.h"
 #include "solver/internals.h"
 
 #include <math.h>
@@ -174,24 +175,11 @@ static void test_auto_step_follows_growing_faces(void **state)
     }
 }
 
-// Two thin sheets under a weight a hundred times theirs, between it and the floor: more contacts at
-// a node than the bound of the scene as built allows for.
 static taut_scene *pressed_sheets(const char *dt)
 {
     return scene_of(
         "precision: double\n"
-        "simulation: {integrator: symplectic_euler, dt: %s, duration: 0.2}\n"
-        "environment: {gravity: [0, -9.81, 0]}\n"
-        "contact: {thickness: 0.012, friction_coefficient: 0.4}\n"
-        "bodies:\n"
-        "- {name: low, type: cloth, origin: [0, 0.02, 0], u: [0.2, 0, 0], v: [0, 0, 0.2],\n"
-        "   nodes: [9, 9], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
-        "- {name: high, type: cloth, origin: [0.007, 0.042, 0.003], u: [0.2, 0, 0],\n"
-        "   v: [0, 0, 0.2], nodes: [10, 10], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
-        "- {name: weight, type: lattice, origin: [0.03, 0.065, 0.03], spacing: 0.03,\n"
-        "   nodes: [6, 2, 6], mass: 1, springs: {k1: {stiffness: 5000, damping: 2},\n"
-        "   k2: {stiffness: 3000, damping: 1}}}\n"
-        "colliders:\n- {type: plane, response: contact}\n",
+        "simulation: {integrator: symplectic_euler, dt: %s, duration: 0.2}\n" PRESSED_SHEETS,
         dt);
 }
 

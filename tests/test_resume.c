@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "cli_fixture.h"
+#include "pressed_sheets.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -289,20 +290,8 @@ static void a_run_is_prolonged(void **state)
 static void a_run_with_contact_is_prolonged(void **state)
 {
     (void)state;
-    fixture_write(
-        "pressed.yaml",
-        "simulation: {dt: auto, duration: 0.06}\n"
-        "environment: {gravity: [0, -9.81, 0]}\n"
-        "contact: {thickness: 0.012, friction_coefficient: 0.4}\n"
-        "bodies:\n"
-        "- {name: low, type: cloth, origin: [0, 0.02, 0], u: [0.2, 0, 0], v: [0, 0, 0.2],\n"
-        "   nodes: [9, 9], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
-        "- {name: high, type: cloth, origin: [0.007, 0.042, 0.003], u: [0.2, 0, 0],\n"
-        "   v: [0, 0, 0.2], nodes: [10, 10], mass: 0.01, spring: {stiffness: 40, damping: 0.01}}\n"
-        "- {name: weight, type: lattice, origin: [0.03, 0.065, 0.03], spacing: 0.03,\n"
-        "   nodes: [6, 2, 6], mass: 1, springs: {k1: {stiffness: 5000, damping: 2}}}\n"
-        "colliders:\n- {type: plane, response: contact}\n"
-        "output: {every: 0.02, checkpoint: {every: 0.02}}\n");
+    fixture_write("pressed.yaml", "simulation: {dt: auto, duration: 0.06}\n" PRESSED_SHEETS
+                                  "output: {every: 0.02, checkpoint: {every: 0.02}}\n");
     struct outcome outcome =
         cli_expect(0, "taut run --quiet --output pressed-long pressed.yaml --duration 0.1");
     outcome_free(&outcome);
