@@ -22,7 +22,7 @@ taut_solver *slope_solver(struct slope it)
                      along, across, STIFFNESS, absorption, it.coefficient);
 }
 
-double way_between(vec3 a, vec3 b)
+double distance_between(vec3 a, vec3 b)
 {
     return vec3_length(vec3_subtract(a, b));
 }
@@ -38,5 +38,5 @@ double measured_acceleration(struct slope slope, double duration)
     }
     const double time = (double)part * slope.dt;
     taut_solver_destroy(solver);
-    return (way_between(at[2], at[1]) - way_between(at[1], at[0])) / (time * time);
+    return (distance_between(at[2], at[1]) - distance_between(at[1], at[0])) / (time * time);
 }

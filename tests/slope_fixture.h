@@ -14,7 +14,7 @@ struct slope {
 
 taut_solver *slope_solver(struct slope it);
 
-double way_between(vec3 a, vec3 b); // m
+double distance_between(vec3 a, vec3 b); // m
 
 // a = g (sin - mu cos), from three positions in `duration` (s), when the spring of the contact has
 // been stretched, m/s2.

@@ -312,7 +312,7 @@ static void test_a_projecting_sphere_that_moves_leaves_a_way(void **state)
         assert_pushed_apart(balls[i].scene, 90, 30, balls[i].name);
 }
 
-// Parts of ways around a sphere end inside it, and this finds no end if nodes are moved out each
+// Parts of paths around a sphere end inside it, and this finds no end if nodes are moved out each
 // time.
 static void test_a_way_around_a_projecting_sphere_ends_before_it(void **state)
 {

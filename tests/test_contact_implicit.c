@@ -395,8 +395,8 @@ static void glides_on(taut_solver *solver, int steps, double dt)
     advance(solver, (uint64_t)steps);
     for (uint64_t node = first; node < taut_solver_node_count(solver); node++)
         assert_vector_near(velocity_of(solver, node), vec3_make(2, 0, 0), 1e-3);
-    const vec3 way = vec3_subtract(mean_of_top(solver, position_of), before);
-    assert_vector_near(way, vec3_make(2 * steps * dt, 0, 0), 1e-5);
+    const vec3 moved = vec3_subtract(mean_of_top(solver, position_of), before);
+    assert_vector_near(moved, vec3_make(2 * steps * dt, 0, 0), 1e-5);
     assert_int_equal(solver_surface_cuts(solver).steps, 0);
     taut_solver_destroy(solver);
 }

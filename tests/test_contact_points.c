@@ -68,11 +68,11 @@ static vec3 nearest_on_triangle(vec3 p, const vec3 t[3])
 static void nearest_on_edges(const vec3 a[2], const vec3 b[2], vec3 *on_a, vec3 *on_b)
 {
     const vec3 d = vec3_subtract(a[1], a[0]), e = vec3_subtract(b[1], b[0]);
-    const vec3 normal = vec3_cross(d, e), way = vec3_subtract(b[0], a[0]);
+    const vec3 normal = vec3_cross(d, e), offset = vec3_subtract(b[0], a[0]);
     const double square = vec3_dot(normal, normal);
     assert_true(square > 1e-3 * vec3_dot(d, d) * vec3_dot(e, e)); // parallel ones have less force
-    const double s = vec3_dot(vec3_cross(way, e), normal) / square,
-                 t = vec3_dot(vec3_cross(way, d), normal) / square;
+    const double s = vec3_dot(vec3_cross(offset, e), normal) / square,
+                 t = vec3_dot(vec3_cross(offset, d), normal) / square;
     if (s >= 0 && s <= 1 && t >= 0 && t <= 1) {
         *on_a = vec3_add(a[0], vec3_scale(s, d));
         *on_b = vec3_add(b[0], vec3_scale(t, e));

@@ -50,18 +50,18 @@ static void test_holds_for_a_minute(void **state)
         advance(solver, (uint64_t)(1 / dt)); // the contact is stretched, and at rest
         const vec3 start = position_of(solver, 0);
         advance(solver, (uint64_t)(60 / dt));
-        assert_near(way_between(position_of(solver, 0), start), 0, 1e-9);
+        assert_near(distance_between(position_of(solver, 0), start), 0, 1e-9);
         assert_near(vec3_length(start), 0, 2e-4);
         taut_solver_destroy(solver);
     }
 }
 
-// From the built position on, the way is longer than v^2 / 2 mu g by what loads the spring, and
-// shorter by what unloads it: at most mu m g / k each.
+// From the built position on, the distance is longer than v^2 / 2 mu g by what loads the spring,
+// and shorter by what unloads it: at most mu m g / k each.
 static void test_slides_to_rest(void **state)
 {
     (void)state;
-    const double mu = 0.3, way = 1 / (2 * mu * GRAVITY), time = 1 / (mu * GRAVITY);
+    const double mu = 0.3, distance = 1 / (2 * mu * GRAVITY), time = 1 / (mu * GRAVITY);
     const double spring = 2 * mu * MASS * GRAVITY / STIFFNESS;
     for (size_t i = 0; i < INTEGRATORS; i++)
         for (int halved = i == EULER ? 1 : 0; halved < 4; halved++) {
@@ -73,9 +73,9 @@ static void test_slides_to_rest(void **state)
             assert_near(taut_solver_time(solver), time, spring + 20 * dt);
             advance(solver, (uint64_t)round(0.5 / dt));
             const vec3 end = position_of(solver, 0);
-            assert_near(end.x, way, spring + dt);
+            assert_near(end.x, distance, spring + dt);
             advance(solver, (uint64_t)round(1 / dt));
-            assert_near(way_between(position_of(solver, 0), end), 0, 1e-12);
+            assert_near(distance_between(position_of(solver, 0), end), 0, 1e-12);
             taut_solver_destroy(solver);
         }
 }
@@ -100,7 +100,7 @@ static void test_static_and_kinetic(void **state)
         const vec3 rest = position_of(solver, 0);
         assert_near(rest.x, 0.5 * MASS * GRAVITY / STIFFNESS, 1e-9);
         advance(solver, 5000);
-        assert_near(way_between(position_of(solver, 0), rest), 0, 1e-10);
+        assert_near(distance_between(position_of(solver, 0), rest), 0, 1e-10);
         const double steep[3] = {0.7 * GRAVITY, -GRAVITY, 0},
                      back[3] = {0.5 * GRAVITY, -GRAVITY, 0};
         assert_int_equal(taut_solver_set_gravity(solver, steep, &error), TAUT_OK);
@@ -142,7 +142,8 @@ static void test_heat_of_sliding(void **state)
         const double first = work_of(solver).friction;
         const vec3 at = position_of(solver, 0);
         advance(solver, 5000);
-        const double heat = 0.4 * MASS * GRAVITY * across * way_between(position_of(solver, 0), at);
+        const double heat =
+            0.4 * MASS * GRAVITY * across * distance_between(position_of(solver, 0), at);
         assert_near(work_of(solver).friction - first, heat, 2e-4 * heat);
         const double residual = energy_of(solver).total - start + work_of(solver).friction;
         assert_near(residual, 0, 1e-3 * heat);
@@ -194,7 +195,7 @@ static void test_walls_of_a_room(void **state)
     assert_near(held.z, 0.5, 1e-3);
     assert_true(slid.x > 0.9);
     advance(solver, 20000);
-    assert_near(way_between(position_of(solver, 0), held), 0, 1e-9);
+    assert_near(distance_between(position_of(solver, 0), held), 0, 1e-9);
     taut_solver_destroy(solver);
 }
 
@@ -215,12 +216,12 @@ static void test_resolution(void **state)
                           ", 0], stiffness: 100,\n"
                           "  absorption: 0.1, friction_coefficient: 0.4}]\n",
             across, -along, nodes, nodes, along, across);
-        double way[3];
+        double distance[3];
         for (int part = 0; part < 3; part++) {
             advance(solver, 1250);
-            way[part] = vec3_length(position_of(solver, 0));
+            distance[part] = vec3_length(position_of(solver, 0));
         }
-        assert_near(way[2] - 2 * way[1] + way[0], 9.81 * across * 0.1 * 0.25, 2e-3);
+        assert_near(distance[2] - 2 * distance[1] + distance[0], 9.81 * across * 0.1 * 0.25, 2e-3);
         taut_solver_destroy(solver);
     }
 }
@@ -326,8 +327,8 @@ static void test_setter(void **state)
     contact.friction_static = contact.friction_kinetic = 0.3;
     assert_int_equal(taut_solver_set_contact(solver, 0, &contact, &error), TAUT_OK);
     advance(solver, 5000);
-    const double way = way_between(position_of(solver, 0), rest);
-    assert_near(way, 9.81 / sqrt(1.25) * 0.2 * 0.25 / 2, 1e-3);
+    const double distance = distance_between(position_of(solver, 0), rest);
+    assert_near(distance, 9.81 / sqrt(1.25) * 0.2 * 0.25 / 2, 1e-3);
     taut_solver_destroy(solver);
 }
 

@@ -54,7 +54,7 @@ static void test_holds_for_a_minute(void **state)
             advance(solver, (uint64_t)(1 / dt)); // the contact is stretched, and at rest
             const vec3 start = position_of(solver, 0);
             advance(solver, (uint64_t)(60 / dt));
-            assert_near(way_between(position_of(solver, 0), start), 0, 1e-9);
+            assert_near(distance_between(position_of(solver, 0), start), 0, 1e-9);
             assert_near(vec3_length(start), 0, 1e-4);
             taut_solver_destroy(solver);
         }
@@ -64,7 +64,7 @@ static void test_holds_for_a_minute(void **state)
 static void test_slides_to_rest(void **state)
 {
     (void)state;
-    const double mu = 0.3, way = 1 / (2 * mu * GRAVITY), time = 1 / (mu * GRAVITY);
+    const double mu = 0.3, distance = 1 / (2 * mu * GRAVITY), time = 1 / (mu * GRAVITY);
     const double spring = 2 * mu * MASS * GRAVITY / STIFFNESS;
     for (size_t i = 0; i < INTEGRATORS; i++)
         for (int digits = -4; digits <= -2; digits++) {
@@ -77,10 +77,10 @@ static void test_slides_to_rest(void **state)
             assert_near(taut_solver_time(solver), time, dt);
             advance(solver, (uint64_t)round(0.5 / dt));
             const vec3 end = position_of(solver, 0);
-            assert_near(end.x, way, spring + (second ? 0.05 * dt : 0.51 * dt));
+            assert_near(end.x, distance, spring + (second ? 0.05 * dt : 0.51 * dt));
             advance(solver, (uint64_t)round(1 / dt));
             if (i != MIDPOINT || dt < 2e-3)
-                assert_near(way_between(position_of(solver, 0), end), 0, 1e-9);
+                assert_near(distance_between(position_of(solver, 0), end), 0, 1e-9);
             // What is not heat is a vibration, or taken by the method.
             assert_near(work_of(solver).friction, MASS / 2, 0.03 * MASS / 2);
             taut_solver_destroy(solver);
@@ -106,7 +106,7 @@ static void test_static_and_kinetic(void **state)
         const vec3 rest = position_of(solver, 0);
         assert_near(rest.x, 0.5 * MASS * GRAVITY / STIFFNESS, 1e-8);
         advance(solver, 500);
-        assert_near(way_between(position_of(solver, 0), rest), 0, 1e-9);
+        assert_near(distance_between(position_of(solver, 0), rest), 0, 1e-9);
         const double steep[3] = {0.7 * GRAVITY, -GRAVITY, 0},
                      back[3] = {0.5 * GRAVITY, -GRAVITY, 0};
         assert_int_equal(taut_solver_set_gravity(solver, steep, &error), TAUT_OK);
@@ -203,7 +203,7 @@ static void test_walls_of_a_room(void **state)
         assert_near(held.z, 0.5, 1e-3);
         assert_true(slid.x > 0.9);
         advance(solver, 2000);
-        assert_near(way_between(position_of(solver, 0), held), 0, 1e-9);
+        assert_near(distance_between(position_of(solver, 0), held), 0, 1e-9);
         taut_solver_destroy(solver);
     }
 }
@@ -311,7 +311,7 @@ static void test_same_bits(void **state)
         }
 }
 
-// Newton's method to the end, after ways of 0.1 m; what differs is what one system leaves.
+// Newton's method to the end, after distances of 0.1 m; what differs is what one system leaves.
 static void test_newton(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void test_newton(void **state)
         advance(single, 300);
         advance(many, 300);
         for (uint64_t n = 0; n < 11 * 12; n++)
-            assert_true(way_between(position_of(single, n), position_of(many, n)) < 0.01);
+            assert_true(distance_between(position_of(single, n), position_of(many, n)) < 0.01);
         taut_solver_destroy(single);
         taut_solver_destroy(many);
     }

@@ -22,8 +22,8 @@ static void check_velocity(const struct scene_collider *collider, double time)
     const struct collider_pose now = collider_pose_at(collider, time, 0),
                                before = collider_pose_at(collider, time - h, 0),
                                after = collider_pose_at(collider, time + h, 0);
-    const vec3 way = vec3_subtract(collider_point(&after, point), collider_point(&before, point));
-    assert_vector_near(collider_point_velocity(&now, point), vec3_scale(0.5 / h, way), 1e-8);
+    const vec3 moved = vec3_subtract(collider_point(&after, point), collider_point(&before, point));
+    assert_vector_near(collider_point_velocity(&now, point), vec3_scale(0.5 / h, moved), 1e-8);
 }
 
 static void test_poses(void **state)
@@ -82,8 +82,8 @@ static double sampled_speed(const struct scene_collider *collider, const double 
                                    b = collider_pose_at(collider, from + (i + 1) * h, 0);
         for (int p = 0; p < 3; p++) {
             const vec3 point = vec3_make(points[p][0], points[p][1], points[p][2]);
-            const vec3 way = vec3_subtract(collider_point(&b, point), collider_point(&a, point));
-            fastest = fmax(fastest, vec3_length(way) / h);
+            const vec3 moved = vec3_subtract(collider_point(&b, point), collider_point(&a, point));
+            fastest = fmax(fastest, vec3_length(moved) / h);
         }
     }
     return fastest;

@@ -74,14 +74,14 @@ static void test_free_bodies_slow_down_exponentially(void **state)
             for (size_t b = 0; b < topology->body_count; b++) {
                 const double rate = rates[b], time = (double)steps * dt;
                 const double left = exp(-rate * time);
-                const double way = rate > 0 ? (1 - left) / rate : time;
+                const double effective_time = rate > 0 ? (1 - left) / rate : time;
                 for (uint64_t n = 0; n < topology->bodies[b].node_count; n++) {
                     const uint64_t node = topology->bodies[b].first_node + n;
                     const vec3 moved = vec3_subtract(position_of(solver, node), from[node]);
                     // The error of a method of order 1 is rate^2 t dt / 2 of the velocity.
                     const double most = 1e-7 + 2 * rate * rate * time * dt;
                     assert_vector_near(velocity_of(solver, node), vec3_scale(left, start), most);
-                    assert_vector_near(moved, vec3_scale(way, start),
+                    assert_vector_near(moved, vec3_scale(effective_time, start),
                                        (most + 2 * rate * dt) * time);
                 }
             }

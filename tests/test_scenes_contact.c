@@ -80,15 +80,15 @@ static vec3 unit(vec3 a)
 static double gauss_integral(const vec3 a[2], const vec3 b[2])
 {
     const vec3 along_a = vec3_subtract(a[1], a[0]), along_b = vec3_subtract(b[1], b[0]);
-    const vec3 way[4] = {vec3_subtract(b[0], a[0]), vec3_subtract(b[1], a[0]),
-                         vec3_subtract(b[1], a[1]), vec3_subtract(b[0], a[1])};
+    const vec3 offsets[4] = {vec3_subtract(b[0], a[0]), vec3_subtract(b[1], a[0]),
+                             vec3_subtract(b[1], a[1]), vec3_subtract(b[0], a[1])};
     vec3 normals[4];
     double angle = 0;
     for (int i = 0; i < 4; i++)
-        normals[i] = unit(vec3_cross(way[i], way[(i + 1) % 4]));
+        normals[i] = unit(vec3_cross(offsets[i], offsets[(i + 1) % 4]));
     for (int i = 0; i < 4; i++)
         angle += asin(fmax(-1, fmin(1, vec3_dot(normals[i], normals[(i + 1) % 4]))));
-    return copysign(angle / (4 * PI), vec3_dot(vec3_cross(along_b, along_a), way[0]));
+    return copysign(angle / (4 * PI), vec3_dot(vec3_cross(along_b, along_a), offsets[0]));
 }
 
 // Of each segment, the sum over all other ones but its neighbours. It changes continuously unless a

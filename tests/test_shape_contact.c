@@ -712,7 +712,7 @@ static void test_which_friction_counts(void **state)
     assert_near(acceleration_of(solver), 0.0877433, 1e-6);
 }
 
-// What the patch loses while it slides is heat: mu N times its way.
+// What the patch loses while it slides is heat: mu N times its distance.
 static void test_heat_of_sliding(void **state)
 {
     (void)state;
@@ -721,9 +721,10 @@ static void test_heat_of_sliding(void **state)
     for (int i = 0; i < 2; i++) {
         taut_solver *solver = slope_solver(some[i], ", friction_coefficient: 0.3", "");
         advance(solver, 5000);
-        const double way = patch_x(solver);
-        assert_true(way > 0.1);
-        assert_near(work_of(solver).friction / (0.3 * 4 * MASS * GRAVITY * across * way), 1, 1e-3);
+        const double distance = patch_x(solver);
+        assert_true(distance > 0.1);
+        assert_near(work_of(solver).friction / (0.3 * 4 * MASS * GRAVITY * across * distance), 1,
+                    1e-3);
         taut_solver_destroy(solver);
     }
 }

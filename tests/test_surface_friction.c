@@ -57,7 +57,7 @@ static taut_solver *slope_solver(struct slope it)
         height, 4 * MASS, it.speed, it.cells[0] + 1, it.cells[1] + 1, it.turned);
 }
 
-// The mean way of the patch along x.
+// The mean displacement of the patch along x.
 static double patch_x(const taut_solver *solver)
 {
     double sum = -0.025;
@@ -218,7 +218,7 @@ static void test_long_implicit_steps(void **state)
 static void test_slides_to_rest(void **state)
 {
     (void)state;
-    const double mu = 0.3, way = 1 / (2 * mu * GRAVITY), time = 1 / (mu * GRAVITY);
+    const double mu = 0.3, distance = 1 / (2 * mu * GRAVITY), time = 1 / (mu * GRAVITY);
     for (size_t i = STABLE; i < INTEGRATORS; i++) {
         const struct slope slope = {.integrator = integrators[i],
                                     .coefficient = "0.3",
@@ -230,7 +230,7 @@ static void test_slides_to_rest(void **state)
             advance(solver, 1);
         assert_near(taut_solver_time(solver), time, 1e-3);
         const double x = end_of(solver, 2, slope.dt);
-        assert_near(x, way, 2e-4);
+        assert_near(x, distance, 2e-4);
         assert_near(end_of(solver, 1, slope.dt), x, 1e-12);
         taut_solver_destroy(solver);
     }
@@ -265,9 +265,9 @@ static void test_stiff_cloths_slide_to_rest(void **state)
         const char *integrator;
         double speed;
         bool plane;
-        double least, most; // of the way v^2 / 2 mu g
+        double least, most; // of the distance v^2 / 2 mu g
     } cases[] = {
-        // Methods of order 1 lose half a step of the first speed, 0.24 and 0.05 of the ways.
+        // Methods of order 1 lose half a step of the first speed, 0.24 and 0.05 of the distances.
         {"implicit_euler", 0.1, false, 0.7, 0.85},
         {"implicit_euler", 0.5, false, 0.92, 1},
         {"implicit_euler", 2, true, 0.97, 1.01},
@@ -277,7 +277,7 @@ static void test_stiff_cloths_slide_to_rest(void **state)
     char mesh[4096];
     snprintf(mesh, sizeof mesh, "%s", floor_mesh());
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const double v = cases[i].speed, way = v * v / (2 * mu * GRAVITY);
+        const double v = cases[i].speed, distance = v * v / (2 * mu * GRAVITY);
         char floor[5000];
         if (cases[i].plane)
             snprintf(floor, sizeof floor, "{type: plane, response: contact}");
@@ -293,9 +293,9 @@ static void test_stiff_cloths_slide_to_rest(void **state)
             "colliders: [%s]\n",
             cases[i].integrator, dt, mu, v, floor);
         advance(solver, (uint64_t)ceil(1.5 * v / (mu * GRAVITY) / dt));
-        const double part = position_of(solver, 12).x / way;
+        const double part = position_of(solver, 12).x / distance;
         if (!(part > cases[i].least && part < cases[i].most))
-            fail_msg("%s at %g m/s: %g of the way", cases[i].integrator, v, part);
+            fail_msg("%s at %g m/s: %g of the distance", cases[i].integrator, v, part);
         taut_solver_destroy(solver);
     }
 }
@@ -316,16 +316,16 @@ static double path_length(double thickness)
     return 2 * LEG + PI * path_radius(thickness);
 }
 
-static void path_at(double thickness, double way, double point[2])
+static void path_at(double thickness, double distance, double point[2])
 {
-    const double radius = path_radius(thickness), angle = (way - LEG) / radius;
+    const double radius = path_radius(thickness), angle = (distance - LEG) / radius;
     const double turned = fmax(0, fmin(PI, angle));
     point[0] = -radius * cos(turned);
     point[1] = radius * sin(turned);
     if (angle < 0)
-        point[1] = way - LEG;
+        point[1] = distance - LEG;
     else if (angle > PI)
-        point[1] = LEG + PI * radius - way;
+        point[1] = LEG + PI * radius - distance;
 }
 
 // A fixed cylinder of facets, and a rope that is pulled over it, in air.
@@ -679,7 +679,7 @@ static void test_a_mesh_collider_carries(void **state)
         const double start = energy_of(solver).total;
         const double x = end_of(solver, 0.5, 1e-4);
         const struct work_done work = work_of(solver);
-        // 0.5 g brings it to the speed of the belt, from which it loses half of the way.
+        // 0.5 g brings it to the speed of the belt, from which it loses half of the distance.
         const double lost = 0.1 * 0.1 / (2 * 0.5 * GRAVITY);
         assert_near(x, 0.05 - lost, 2e-4);
         assert_near(patch_speed(solver), 0.1, 1e-3);

@@ -138,7 +138,7 @@ static inline real edges_beyond_ends(const struct edge_contacts *it, const struc
 
 // One contact with the force of all, about the means of their points: where friction acts. What is
 // along the edges is left out of the force, which is 0 where an end meets an end, and the points
-// are moved until the way between them has nothing of it, which would turn with what slides. Its
+// are moved until the offset between them has nothing of it, which would turn with what slides. Its
 // energy is 0 where none touches.
 struct edges_together {
     real parts[2];

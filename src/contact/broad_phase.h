@@ -138,8 +138,8 @@ void REAL_NAME(pair_finder_begin)(struct pair_finder *finder, struct broad_phase
                                   const struct broad_phase_rules *rules);
 
 // Sets finder->found to the candidates of a pair that are nearer to each other than the reach, m,
-// with the nodes of its blocks in these places; the first node is repeated beyond the last. Codes
-// rise within each group:
+// with the nodes of its blocks in these positions; the first node is repeated beyond the last.
+// Codes rise within each group:
 //   counts[0]            nodes of a and triangles of b: node << 5 | triangle
 //   counts[1], a != b    nodes of b and triangles of a: the same
 //   counts[2]            edges of a and of b: edge_a << 6 | edge_b; in one block edge_b > edge_a

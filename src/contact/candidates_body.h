@@ -279,7 +279,7 @@ static uint16_t *filter_edges(uint16_t *first, const uint16_t *end,
     return kept;
 }
 
-// The least of the squares of `count` codes, after which there is room for a register.
+// The least of the squares of `count` codes, after which there is space for a register.
 static real least_square(real *squares, long count)
 {
     wide least = wide_set(REAL_HUGE);

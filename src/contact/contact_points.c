@@ -1,4 +1,4 @@
-// The places at which surfaces touch each other, planes, spheres, rooms and meshes (struct
+// The points at which surfaces touch each other, planes, spheres, rooms and meshes (struct
 // contact_points in surface_report.h), listed on request for pictures and for applications: nothing
 // of a step depends on them. They are found in two passes, of which the first counts, so that every
 // worker knows where those of its lists go: the order is that of the lists of candidates, then of

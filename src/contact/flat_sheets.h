@@ -33,7 +33,7 @@ struct flat_sheets {
     double used;  // the greatest part of its limit of a window that holds, at most
     double known; // the same, when all windows were looked at
     double least_limit;
-    bool way_known; // in this step `used` holds for all of its way
+    bool step_known; // in this step `used` holds for all of its motion
 };
 
 // Makes it->flat, unless no sheet qualifies, after tiles; false without memory.
@@ -41,7 +41,7 @@ bool REAL_NAME(flat_sheets_make)(struct system *system);
 void REAL_NAME(flat_sheets_free)(struct system *system);
 uint64_t REAL_NAME(flat_sheets_bytes)(const struct surface_contact *it);
 
-// Measures the vectors of the tiles of this worker: on the way of a step dt that has moved each
+// Measures the vectors of the tiles of this worker: during a step dt that has moved each
 // node by its velocity, or now, with dt 0.
 void REAL_NAME(flat_sheets_measure)(struct system *system, double dt, const struct worker *worker);
 

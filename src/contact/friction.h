@@ -2,15 +2,15 @@
 //
 // A contact is a node and a surface of a collider. It remembers an anchor: the point of the surface
 // at which its tangential spring is not stretched. The stretch is the part along the surface of the
-// way from the anchor to the node, and the force along the surface
+// offset of the node from the anchor, and the force along the surface
 //
 //   F = - (k_t stretch + c_t v_t), returned to the cone |F| <= mu N
 //
 // with k_t the normal stiffness, c_t a fraction of the critical damping of the node on that spring,
 // N the normal force and mu the static coefficient, or the kinetic one while the contact slides.
-// Forces only read the memory, so that all stages of a step see the same anchor and the exact way
-// from it. friction_update changes it once, at the end of a step. An anchor that is not changed
-// does not drift: a contact that holds, holds for ever.
+// Forces only read the memory, so that all stages of a step see the same anchor and the exact
+// offset from it. friction_update changes it once, at the end of a step. An anchor that is not
+// changed does not drift: a contact that holds, holds for ever.
 //
 // The systems of an implicit step do not have that force but what is assumed of each contact
 // (implicit_friction.c). Numeric.
@@ -208,7 +208,7 @@ static inline double friction_step_heat(double stiffness, double damping, double
 // is that of the spring at the start of the step, if the contact slid already, and at its end.
 //
 // Of a contact that slid already this is the trapezoid of force and plastic slip. One that held
-// first gives way at `limit`; then its spring gets shorter, and it slides with the force of the
+// first yields at `limit`; then its spring gets shorter, and it slides with the force of the
 // end.
 static inline double friction_sliding_heat(double stiffness, double before, bool slid,
                                            double reached, double limit, double left)
@@ -273,12 +273,12 @@ static inline bool friction_lags(const struct system *system, struct friction_st
     return system->settings.integrator == INTEGRATOR_BDF2 && step.g < step.elapsed;
 }
 
-// J, of that force along a way; `before`: N, the size of that of the step before. `ended`: no later
-// step has anything of it.
+// J, of that force along a slip; `before`: N, the size of that of the step before. `ended`: no
+// later step has anything of it.
 static inline double friction_work_of_step(const struct system *system, vec3 force, double before,
-                                           vec3 way, bool ended, struct friction_step step)
+                                           vec3 slip, bool ended, struct friction_step step)
 {
-    const double size = vec3_length(force), work = vec3_dot(force, way);
+    const double size = vec3_length(force), work = vec3_dot(force, slip);
     return friction_lags(system, step) && size > 0
                ? work * ((ended ? 1 : 0.5) + before / (2 * size))
                : work;
@@ -305,8 +305,8 @@ struct friction_assumptions {
     struct friction_assumption *contacts; // as the memory (friction_index)
     uint8_t *status;
     double (*changes)[FRICTION_SUMS]; // by block of nodes: of the last revision
-    double way;   // s, since the start of the step: of the stretch of contacts without memory
-    bool present; // forces are those of these assumptions
+    double slip_time; // s, since the start of the step: of the stretch of contacts without memory
+    bool present;     // forces are those of these assumptions
 };
 
 // Makes contacts.friction_assumptions if colliders have friction.
@@ -349,7 +349,7 @@ static inline struct friction_trial friction_trial(const struct system *system,
         trial.stiffness = stiffness;
         trial.force = vec3_scale(stiffness, friction_stretch(system, collider, node, contact));
     } else {
-        trial.damping += stiffness * system->contacts.friction_assumptions->way;
+        trial.damping += stiffness * system->contacts.friction_assumptions->slip_time;
     }
     trial.force = vec3_add(trial.force, vec3_scale(trial.damping, sliding));
     return trial;

@@ -1,6 +1,6 @@
 // See hull_separation.h. Bodies are only translated, so that a pair is apart along an axis if one
-// inequality, linear in the ways of both, holds. Ways of least mass times squared length that
-// satisfy all of them solve a convex quadratic program, whose dual is solved bound by bound
+// inequality, linear in the displacements of both, holds. Those of least mass times squared length
+// that satisfy all of them solve a convex quadratic program, whose dual is solved bound by bound
 // (projected Gauss-Seidel): an impulse per bound, which pushes only.
 #include "contact/hull_separation.h"
 
@@ -11,14 +11,14 @@
 
 enum { SWEEPS = 3000, RECHOICES = 60, MOST_TRIES = 4 };
 
-// Directions that are tried for each pair, both ways: those of the edges, faces and corners of a
-// cube, and others all over a hemisphere; the best ones are then turned.
+// Directions that are tried for each pair, and their opposites: those of the edges, faces and
+// corners of a cube, and others all over a hemisphere; the best ones are then turned.
 enum { CUBE_DIRECTIONS = 13, SPIRAL_DIRECTIONS = 60, TURNED = 3, TURNS = 120 };
 static const double TURN = 0.2, TURN_LEAST = 1e-3; // radians
 // Of the best overlap: what another axis must be better by. Of two that are equally good the first
 // counts.
 static const double BETTER = 1e-6;
-// The cosine to an axis with which there is no way, from which another one is not tried.
+// The cosine to an axis with which there is no displacement, from which another one is not tried.
 static const double SAME = 0.8;
 // Of the thickness: how exactly bounds are satisfied.
 static const double TOLERANCE = 0.005;
@@ -262,7 +262,7 @@ struct surface_overlap REAL_NAME(surface_contact_overlap)(const struct system *s
                                                           size_t other)
 {
     struct hull_separation it;
-    struct surface_overlap overlap = {.way = NAN};
+    struct surface_overlap overlap = {.distance = NAN};
     if (REAL_NAME(hulls_begin)(&it, system, 0) && REAL_NAME(hulls_add_pair)(&it, one, other)) {
         const struct hull_bound *bound = &it.bounds[0];
         const double apart = (double)barrier_between(system, (uint32_t)one, (uint32_t)other).reach;
@@ -277,10 +277,10 @@ struct surface_overlap REAL_NAME(surface_contact_overlap)(const struct system *s
 
 static double missing(const struct hull_separation *it, const struct hull_bound *bound)
 {
-    vec3 way = it->bodies[bound->one].wanted;
+    vec3 shift = it->bodies[bound->one].wanted;
     if (bound->other != HULL_SHAPE)
-        way = vec3_subtract(way, it->bodies[bound->other].wanted);
-    return bound->least - vec3_dot(bound->axis, way);
+        shift = vec3_subtract(shift, it->bodies[bound->other].wanted);
+    return bound->least - vec3_dot(bound->axis, shift);
 }
 
 static bool is_missed(const struct hull_separation *it, const struct hull_bound *bound)
@@ -382,13 +382,13 @@ bool REAL_NAME(hulls_solve)(struct hull_separation *it)
 bool REAL_NAME(hulls_meet)(const struct hull_separation *it, size_t a, size_t b)
 {
     const struct hull_body *one = &it->bodies[a], *other = &it->bodies[b];
-    const vec3 way = vec3_subtract(one->wanted, other->wanted);
-    const double ways[3] = {way.x, way.y, way.z};
+    const vec3 shift = vec3_subtract(one->wanted, other->wanted);
+    const double shifts[3] = {shift.x, shift.y, shift.z};
     bool before = true, now = true;
     for (int axis = 0; axis < 3; axis++) {
         before &= one->least[axis] <= other->most[axis] && other->least[axis] <= one->most[axis];
-        now &= one->least[axis] + ways[axis] <= other->most[axis] &&
-               other->least[axis] <= one->most[axis] + ways[axis];
+        now &= one->least[axis] + shifts[axis] <= other->most[axis] &&
+               other->least[axis] <= one->most[axis] + shifts[axis];
     }
     return now && !before;
 }

@@ -9,11 +9,11 @@
 struct hull_body {
     double inverse_mass;      // 1/kg; 0: nothing moves it
     double least[3], most[3]; // m: its box where it was first
-    vec3 wanted, done;        // m: its way from there, as found and as made so far
-    bool stuck;               // there is no such way
+    vec3 wanted, done;        // m: its displacement from there, as found and as made so far
+    bool stuck;               // there is no such displacement
 };
 
-// The way of one body along an axis, less that of the other one, is at least so much.
+// The displacement of one body along an axis, less that of the other one, is at least so much.
 struct hull_bound {
     size_t one, other; // HULL_SHAPE: a plane, sphere or room
     vec3 axis;
@@ -50,9 +50,9 @@ bool REAL_NAME(hulls_have)(const struct hull_separation *it, size_t a, size_t b)
 bool REAL_NAME(hulls_add_pair)(struct hull_separation *it, size_t a, size_t b);
 bool REAL_NAME(hulls_add_shape)(struct hull_separation *it, size_t body, vec3 normal, double least);
 
-// Finds the ways of all bodies: of those that satisfy all bounds the least, mass times squared
-// length. Where no axes are found with which there is any, the result is false, and bodies that
-// depend on each other stay where they were first.
+// Finds the displacements of all bodies: of those that satisfy all bounds the least, mass times
+// squared length. Where no axes are found with which there is any, the result is false, and bodies
+// that depend on each other stay where they were first.
 bool REAL_NAME(hulls_solve)(struct hull_separation *it);
 
 // Whether the boxes around two bodies overlap, and did not at first: one of them may be in the

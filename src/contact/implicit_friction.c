@@ -4,9 +4,9 @@
 // The force of friction has a kink where a contact begins to slide, and where sliding ends. A
 // system is linear, so before it is solved each contact is assumed to be on one side of the kink,
 // as in active set methods: it sticks, and has the force of its spring and damper, or slides, and
-// has the force mu N along the way it slides. The solution shows what it does, and the normal
-// force: the one of the system, not that at the positions to which the solution leads, which with
-// stiff contacts may be many times as large. A contact whose sliding would have turned round
+// has the force mu N in the direction in which it slides. The solution shows what it does, and the
+// normal force: the one of the system, not that at the positions to which the solution leads, which
+// with stiff contacts may be many times as large. A contact whose sliding would have turned round
 // sticks. Where this changes forces, the same system is solved again. So friction is neither late
 // by a step, nor more than mu times the impulse with which a collider has acted. Numeric.
 #include <string.h>
@@ -81,15 +81,16 @@ static void predict_contact(const struct system *system, const struct scene_coll
         friction_trial(system, collider, node, contact, motion.sliding);
     const double limit = friction_limit(system, collider, node, contact, &motion);
     const vec3 later =
-        vec3_add(trial.force, vec3_scale(all->way * trial.stiffness, motion.sliding));
+        vec3_add(trial.force, vec3_scale(all->slip_time * trial.stiffness, motion.sliding));
     friction_assume(all, at, flags & FRICTION_SLIDES && vec3_length(later) > limit, limit, later);
 }
 
-void REAL_NAME(friction_predict)(struct system *system, double way, const struct worker *worker)
+void REAL_NAME(friction_predict)(struct system *system, double slip_time,
+                                 const struct worker *worker)
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
     const struct state *s = system->state;
-    REAL_NAME(surface_friction_predict)(system, way, worker);
+    REAL_NAME(surface_friction_predict)(system, slip_time, worker);
     if (!all)
         return;
     const double time = step_time(system, s->step);
@@ -100,7 +101,7 @@ void REAL_NAME(friction_predict)(struct system *system, double way, const struct
     if (statuses.end > statuses.first)
         memset(all->status + statuses.first, FRICTION_UNKNOWN, statuses.end - statuses.first);
     if (worker->index == 0)
-        all->way = way;
+        all->slip_time = slip_time;
     worker_barrier(worker);
     for (size_t block = blocks.first; block < blocks.end; block++)
         if (s->block_friction[block])
@@ -112,10 +113,10 @@ void REAL_NAME(friction_predict)(struct system *system, double way, const struct
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
-void REAL_NAME(friction_stage)(struct system *system, double way, const struct worker *worker)
+void REAL_NAME(friction_stage)(struct system *system, double slip_time, const struct worker *worker)
 {
     struct friction_assumptions *all = system->contacts.friction_assumptions;
-    REAL_NAME(surface_friction_stage)(system, way, worker);
+    REAL_NAME(surface_friction_stage)(system, slip_time, worker);
     if (!all)
         return;
     const struct range share = worker_share(worker, (size_t)system->state->frictions, 64);
@@ -123,7 +124,7 @@ void REAL_NAME(friction_stage)(struct system *system, double way, const struct w
         friction_forget_step(&all->contacts[at].acted);
     worker_barrier(worker);
     if (worker->index == 0)
-        all->way = way;
+        all->slip_time = slip_time;
     worker_barrier(worker);
 }
 

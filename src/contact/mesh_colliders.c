@@ -136,7 +136,7 @@ vec3 REAL_NAME(mesh_collider_displacement)(const struct system *system, size_t c
     return displacement_at(system->state, collider, step_time(system, system->state->step));
 }
 
-void REAL_NAME(mesh_colliders_place)(struct system *system)
+void REAL_NAME(mesh_colliders_set_positions)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     const struct topology *topology = system->topology;
@@ -160,7 +160,7 @@ void REAL_NAME(mesh_collider_move)(struct system *system, size_t collider, vec3 
     s->collider_centre[collider] = displacement;
     s->collider_velocity[collider] = velocity;
     s->collider_since[collider] = step_time(system, s->step);
-    REAL_NAME(mesh_colliders_place)(system);
+    REAL_NAME(mesh_colliders_set_positions)(system);
     REAL_NAME(surface_contact_moved)(system);
 }
 
@@ -220,7 +220,7 @@ taut_status REAL_NAME(mesh_colliders_make)(struct system *system, taut_error *er
     it->parts = memory_allocate(system->allocator, bodies * bodies, sizeof *it->parts);
     if (!it->parts || !find_parts(system))
         return fail_memory(error, "mesh colliders");
-    REAL_NAME(mesh_colliders_place)(system);
+    REAL_NAME(mesh_colliders_set_positions)(system);
     return TAUT_OK;
 }
 
@@ -238,13 +238,13 @@ static bool turns(const struct scene_collider *collider)
 static void find_extent(const struct system *system, const struct topology_collider *mesh,
                         double time, double least[3], double most[3])
 {
-    const bool any_way = turns(scene_collider_of(system->topology, mesh));
+    const bool any_direction = turns(scene_collider_of(system->topology, mesh));
     const struct collider_pose pose = pose_at(system, mesh, time);
     for (int axis = 0; axis < 3; axis++) {
-        least[axis] = any_way ? -mesh->radius : INFINITY;
-        most[axis] = any_way ? mesh->radius : -INFINITY;
+        least[axis] = any_direction ? -mesh->radius : INFINITY;
+        most[axis] = any_direction ? mesh->radius : -INFINITY;
     }
-    for (uint64_t i = 0; i < mesh->node_count && !any_way; i++) {
+    for (uint64_t i = 0; i < mesh->node_count && !any_direction; i++) {
         const vec3 built = built_point(system->topology, (size_t)(mesh->first_node + i));
         const vec3 p = rotate(&pose.rotation, built);
         const double at[3] = {p.x, p.y, p.z};

@@ -47,11 +47,12 @@ vec3 REAL_NAME(nearest_of_triangle)(vec3 point, const vec3 p[3], double weights[
     for (int i = 0; i < 3; i++) {
         const int next = (i + 1) % 3;
         double parts[2];
-        const vec3 way = REAL_NAME(nearest_of_edge)(point, (const vec3[2]){p[i], p[next]}, parts);
-        if (!(vec3_dot(way, way) < least))
+        const vec3 offset =
+            REAL_NAME(nearest_of_edge)(point, (const vec3[2]){p[i], p[next]}, parts);
+        if (!(vec3_dot(offset, offset) < least))
             continue;
-        least = vec3_dot(way, way);
-        nearest = way;
+        least = vec3_dot(offset, offset);
+        nearest = offset;
         weights[i] = parts[0];
         weights[next] = parts[1];
         weights[(i + 2) % 3] = 0;
@@ -106,23 +107,23 @@ static const struct shape_slot *slot_of(const struct shape_contact *shapes, size
     return slot > 0 ? &shapes->slots[slot - 1] : NULL;
 }
 
-// The force of a sphere on a node, whose place in its own block is given.
+// The force of a sphere on a node, whose location in its own block is given.
 static vec3 force_on_node(const struct surface_contact *it, size_t sphere, size_t node,
-                          uint32_t place)
+                          uint32_t location)
 {
     const struct shape_contact *shapes = it->shapes;
     const size_t blocks = it->surfaces.block_count;
     vec3 sum = {0, 0, 0};
-    const struct shape_slot *slot = slot_of(shapes, blocks, sphere, block_of_place(place));
+    const struct shape_slot *slot = slot_of(shapes, blocks, sphere, block_of_location(location));
     if (slot) {
-        const double *f = slot->forces[local_of_place(place)];
+        const double *f = slot->forces[local_of_location(location)];
         sum = vec3_make(f[0], f[1], f[2]);
     }
     for (uint32_t h = it->halo_start[node]; h < it->halo_start[node + 1]; h++) {
-        slot = slot_of(shapes, blocks, sphere, block_of_place(it->halo[h]));
+        slot = slot_of(shapes, blocks, sphere, block_of_location(it->halo[h]));
         if (!slot)
             continue;
-        const double *f = slot->forces[local_of_place(it->halo[h])];
+        const double *f = slot->forces[local_of_location(it->halo[h])];
         sum = vec3_add(sum, vec3_make(f[0], f[1], f[2]));
     }
     return sum;
@@ -133,14 +134,14 @@ static bool touch_of_node(const struct system *system, const struct surface *sph
                           size_t node, struct shape_touch *touch)
 {
     const struct surface_contact *it = system->surface_contact;
-    const uint32_t place = it->own_place[node];
-    const vec3 force = force_on_node(it, k, node, place);
+    const uint32_t location = it->own_location[node];
+    const vec3 force = force_on_node(it, k, node, location);
     const double size = vec3_length(force);
     if (!(size > 0))
         return false;
     *touch = (struct shape_touch){
         .collider = it->shapes->spheres[k],
-        .body = it->surfaces.blocks[block_of_place(place)].body,
+        .body = it->surfaces.blocks[block_of_location(location)].body,
         .node = node,
         .normal = vec3_scale(1 / size, force),
         .surface_velocity = sphere->velocity,
@@ -687,15 +688,16 @@ static double acting_normal_force(const struct system *system, size_t at,
 
 // Along a surface, of a node in an implicit step; near a sphere this is not the change of the
 // stretch.
-static vec3 way_of_step(const struct system *system, size_t collider, size_t node)
+static vec3 motion_in_step(const struct system *system, size_t collider, size_t node)
 {
     const struct shape_contact *shapes = system->surface_contact->shapes;
-    const vec3 way = vec3_subtract(node_position(system->state, node), shape_start(system, node));
+    const vec3 motion =
+        vec3_subtract(node_position(system->state, node), shape_start(system, node));
     if (system->topology->colliders[collider].type != COLLIDER_SPHERE)
-        return way;
+        return motion;
     const vec3 start = surface_at(system, collider, shapes->start_time).centre,
                now = surface_at(system, collider, shapes->time).centre;
-    return vec3_subtract(way, vec3_subtract(now, start));
+    return vec3_subtract(motion, vec3_subtract(now, start));
 }
 
 // J, what the force of friction in the equations of an implicit step has taken of a node. It is not
@@ -708,17 +710,17 @@ static double taken_in_step(const struct system *system, size_t collider, size_t
     const struct friction_assumption *it = &all->contacts[at];
     const double before = stiffness * system->state->friction_stretch[at];
     const vec3 force = friction_force_of_step(&it->acted, step.applied),
-               way = way_of_step(system, collider, node);
+               slip = motion_in_step(system, collider, node);
     const vec3 along = {(double)it->along[0], (double)it->along[1], (double)it->along[2]};
     if (vec3_dot(force, force) > 0)
-        return -friction_work_of_step(system, force, before, way, ended, step);
+        return -friction_work_of_step(system, force, before, slip, ended, step);
     const bool has_slid = all->status[at] == FRICTION_ASSUMED_SLIDES; // and has ended
-    return friction_lags(system, step) && has_slid ? before / 2 * vec3_dot(along, way) : 0;
+    return friction_lags(system, step) && has_slid ? before / 2 * vec3_dot(along, slip) : 0;
 }
 
 // J, in an implicit step: what friction has taken less what its spring has gained; of a contact
 // with memory that stuck what its damper has, whose force is at most k `limit`. Near a sphere the
-// way is not the change of the stretch.
+// slip is not the change of the stretch.
 static double step_heat(const struct system *system, const struct shape_touch *touch,
                         const struct shape_friction *it, double reached, double left, double limit)
 {
@@ -729,9 +731,9 @@ static double step_heat(const struct system *system, const struct shape_touch *t
     if (reached > left || !it->flags || assumed->acted.slid)
         return taken_in_step(system, touch->collider, touch->node, it->at, it->stiffness, false) +
                it->stiffness * (before * before - left * left) / 2;
-    const vec3 way =
-        friction_along(way_of_step(system, touch->collider, touch->node), touch->normal);
-    const double length = vec3_length(way);
+    const vec3 offset =
+        friction_along(motion_in_step(system, touch->collider, touch->node), touch->normal);
+    const double length = vec3_length(offset);
     return fmin(it->damping * length / shapes->step.elapsed, it->stiffness * limit) * length;
 }
 
@@ -946,9 +948,9 @@ static void find_weights(const struct system *system)
         for (size_t c = 0; c < shapes->count; c++) {
             const struct scene_collider *it = &system->topology->colliders[shapes->colliders[c]];
             const vec3 size = vec3_subtract(it->max, it->min);
-            const bool room = it->type == COLLIDER_ROOM;
-            const bool narrow = room && fmin(size.x, fmin(size.y, size.z)) < reach;
-            const double walls = !room ? 1 : (it->coulomb.present ? 2 : 1) * (narrow ? 2 : 1);
+            const bool is_room = it->type == COLLIDER_ROOM;
+            const bool narrow = is_room && fmin(size.x, fmin(size.y, size.z)) < reach;
+            const double walls = !is_room ? 1 : (it->coulomb.present ? 2 : 1) * (narrow ? 2 : 1);
             shapes->weights[b] += it->type == COLLIDER_SPHERE ? parts : walls;
             shapes->springs[b] += it->coulomb.present ? walls : 0;
         }

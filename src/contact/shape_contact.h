@@ -132,7 +132,7 @@ static inline double shape_thickness(const struct system *system, size_t body)
 }
 
 // The point of a triangle, or of an edge, that is nearest to a point: the weights of its nodes.
-// Returns the way from the point to it.
+// Returns the offset of it from the point.
 vec3 REAL_NAME(nearest_of_triangle)(vec3 point, const vec3 p[3], double weights[3]);
 vec3 REAL_NAME(nearest_of_edge)(vec3 point, const vec3 ends[2], double weights[2]);
 

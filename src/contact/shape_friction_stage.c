@@ -18,7 +18,7 @@ static struct friction_trial trial_of(const struct system *system, const struct 
         trial.stiffness = it->stiffness;
         trial.force = vec3_scale(it->stiffness, it->stretch);
     } else {
-        trial.damping += it->stiffness * system->contacts.friction_assumptions->way;
+        trial.damping += it->stiffness * system->contacts.friction_assumptions->slip_time;
     }
     trial.force = vec3_add(trial.force, vec3_scale(trial.damping, it->sliding));
     return trial;
@@ -48,7 +48,8 @@ static void predict_touch(struct system *system, const struct shape_touch *touch
         return;
     const struct friction_trial trial = trial_of(system, &it);
     const double limit = touch->normal_force * coefficient_of(&it);
-    const vec3 later = vec3_add(trial.force, vec3_scale(all->way * trial.stiffness, it.sliding));
+    const vec3 later =
+        vec3_add(trial.force, vec3_scale(all->slip_time * trial.stiffness, it.sliding));
     friction_assume(all, it.at, it.flags & FRICTION_SLIDES && vec3_length(later) > limit, limit,
                     later);
 }
@@ -98,7 +99,7 @@ static vec3 axis_across(vec3 normal)
 }
 
 // A contact that sticks has the tangent of its spring and damper along both axes, one that slides a
-// part of it at right angles to its way.
+// part of it at right angles to its slip.
 static void add_touch(struct system *system, const struct shape_touch *touch, void *context)
 {
     struct rows_of_friction *to = context;

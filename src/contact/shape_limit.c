@@ -3,7 +3,7 @@
 // distances of everything from such colliders.
 //
 // The nodes of a triangle lie beyond the plane through its point that is nearest to the centre of
-// the sphere, at right angles to the way to it. As long as they stay beyond a plane with that
+// the sphere, at right angles to the line to it. As long as they stay beyond a plane with that
 // normal which touches the moving sphere, the triangle cannot have passed through it: the distance
 // from that plane is linear in time for nodes on straight paths, and the triangle is convex.
 //
@@ -16,7 +16,7 @@
 #include "contact/culling.h"
 #include "contact/friction.h"
 #include "contact/surface_shares.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 #include "ranks/ranks.h"
 #include "state/reading.h"
 
@@ -108,12 +108,12 @@ static bool limit_node(struct limit *limit, const struct shape_motion *shape, si
         back = taken_along(relative, normal, lost, &law);
         slower = taken_along(speed, normal, lost, &law);
     }
-    REAL_NAME(surface_way_log)(system, node);
+    REAL_NAME(surface_rollback_log)(system, node);
     state_put(s, node, vec3_subtract(position, back));
     put_step_velocity(system, node, vec3_subtract(velocity, slower));
     limit->work -=
         vec3_dot(slower, shape->start.velocity) / (double)system->constants->inverse_mass[node];
-    REAL_NAME(surface_way_note)(system, node);
+    REAL_NAME(surface_rollback_note)(system, node);
     return true;
 }
 

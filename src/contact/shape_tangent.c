@@ -3,9 +3,9 @@
 //
 // As between surfaces, a stage is evaluated at a guess, at which a node may be inside of a shape,
 // or beyond it. Below a distance of 0 the barrier goes on as a linear spring, which pushes what is
-// inside a plane or a wall back, and a triangle out of a sphere along the way from its centre. What
-// has passed through a sphere since the start of the step is found by the point that was nearest to
-// the centre there, and pushed back in the direction in which it was.
+// inside a plane or a wall back, and a triangle out of a sphere along the line from its centre.
+// What has passed through a sphere since the start of the step is found by the point that was
+// nearest to the centre there, and pushed back in the direction in which it was.
 #include "contact/culling.h"
 #include "contact/shape_contact.h"
 #include "contact/surface_tangent.h"

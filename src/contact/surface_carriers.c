@@ -1,6 +1,6 @@
 // What carries nodes along (surface_carriers.h).
 #include "contact/surface_carriers.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 
 #include <string.h>
 
@@ -61,7 +61,7 @@ struct carried_point {
 static struct carried_point point_of(const struct system *system, size_t block, int local)
 {
     const uint32_t node = block_node(system->surface_contact, block, local);
-    const struct point start = REAL_NAME(surface_way_start)(system, node);
+    const struct point start = REAL_NAME(surface_step_start)(system, node);
     return (struct carried_point){
         .start = vec3_of_point(start),
         .moved = vec3_of_point(point_difference(state_point(system->state, node), start)),

@@ -15,7 +15,7 @@
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
 #include "contact/surface_tangent.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,21 +66,21 @@ static void set_rules(struct surface_contact *it, const taut_scene *scene)
     }
 }
 
-// The places of every node.
+// The locations of every node.
 static bool find_places(struct surface_contact *it, size_t nodes, const taut_allocator *allocator)
 {
     const struct surfaces *surfaces = &it->surfaces;
-    it->own_place = memory_allocate(allocator, nodes, sizeof *it->own_place);
+    it->own_location = memory_allocate(allocator, nodes, sizeof *it->own_location);
     it->halo_start = memory_allocate(allocator, nodes + 1, sizeof *it->halo_start);
-    if (!it->own_place || !it->halo_start)
+    if (!it->own_location || !it->halo_start)
         return false;
     for (size_t i = 0; i < nodes; i++)
-        it->own_place[i] = NO_PLACE;
+        it->own_location[i] = NO_LOCATION;
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         const uint32_t *of_block = surfaces->nodes + block->first_node;
         for (uint32_t i = 0; i < block->own_nodes; i++)
-            it->own_place[of_block[i]] = place_of(b, i);
+            it->own_location[of_block[i]] = location_of(b, i);
         for (uint32_t i = block->own_nodes; i < block->nodes; i++)
             it->halo_start[of_block[i] + 1]++;
     }
@@ -93,7 +93,7 @@ static bool find_places(struct surface_contact *it, size_t nodes, const taut_all
     for (size_t b = 0; b < surfaces->block_count; b++) {
         const struct surface_block *block = &surfaces->blocks[b];
         for (uint32_t i = block->own_nodes; i < block->nodes; i++)
-            it->halo[it->halo_start[surfaces->nodes[block->first_node + i]]++] = place_of(b, i);
+            it->halo[it->halo_start[surfaces->nodes[block->first_node + i]]++] = location_of(b, i);
     }
     for (size_t i = nodes; i > 0; i--)
         it->halo_start[i] = it->halo_start[i - 1];
@@ -234,7 +234,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->old_z, nodes);
     REAL_NAME(cut_work_free)(system);
     REAL_NAME(surface_tiles_free)(system);
-    REAL_NAME(surface_way_free)(it);
+    REAL_NAME(surface_rollback_free)(it);
     RELEASE(it->listed, blocks);
     RELEASE(it->block_tiles, blocks);
     RELEASE(it->spans, blocks);
@@ -249,7 +249,7 @@ void REAL_NAME(surface_contact_free)(struct system *system)
     RELEASE(it->receives, blocks);
     RELEASE(it->changed, blocks);
     RELEASE(it->incoming_start, blocks + 1);
-    RELEASE(it->own_place, nodes);
+    RELEASE(it->own_location, nodes);
     RELEASE(it->loads, 2 * (size_t)system->state->nodes);
     RELEASE(it->halo_start, nodes + 1);
     RELEASE(it->halo, it->halo_count);
@@ -281,7 +281,7 @@ uint64_t REAL_NAME(surface_contact_bytes)(const struct system *system)
                  it->lists[i].passing_capacity * sizeof *it->lists[i].passing +
                  it->passed[i].capacity * sizeof *it->passed[i].blocks +
                  it->passed[i].force_capacity * sizeof *it->passed[i].forces;
-    bytes += REAL_NAME(surface_way_bytes)(it) + REAL_NAME(surface_friction_bytes)(system) +
+    bytes += REAL_NAME(surface_rollback_bytes)(it) + REAL_NAME(surface_friction_bytes)(system) +
              REAL_NAME(surface_shares_bytes)(it);
     bytes += (it->frames ? blocks * sizeof *it->frames : 0) + REAL_NAME(flat_sheets_bytes)(it);
     bytes += REAL_NAME(carriers_bytes)(it);
@@ -727,11 +727,11 @@ static void add_to_nodes(struct system *system, size_t b)
         for (int axis = 0; it->touched[b] && axis < 3; axis++)
             sum[axis] = it->own[entry][axis];
         for (uint32_t h = it->halo_start[node]; h < it->halo_start[node + 1]; h++) {
-            const uint32_t other = block_of_place(it->halo[h]);
+            const uint32_t other = block_of_location(it->halo[h]);
             if (!it->touched[other])
                 continue;
             const real *more =
-                it->own[it->surfaces.blocks[other].first_node + local_of_place(it->halo[h])];
+                it->own[it->surfaces.blocks[other].first_node + local_of_location(it->halo[h])];
             for (int axis = 0; axis < 3; axis++)
                 sum[axis] += more[axis];
         }
@@ -847,8 +847,8 @@ static void add_powers(const struct system *system, uint32_t block, const block_
             const struct point now = state_point(system->state, node),
                                cut = {it->old_x[node], it->old_y[node], it->old_z[node]};
             const struct point taken = point_difference(now, cut);
-            const vec3 way = {(double)taken.x, (double)taken.y, (double)taken.z};
-            velocity = vec3_add(velocity, vec3_scale(1 / system->settings.dt, way));
+            const vec3 motion = {(double)taken.x, (double)taken.y, (double)taken.z};
+            velocity = vec3_add(velocity, vec3_scale(1 / system->settings.dt, motion));
         }
         sum->power += vec3_dot(force, velocity);
     }

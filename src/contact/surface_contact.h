@@ -53,7 +53,7 @@ struct surface_triangles REAL_NAME(surface_contact_triangles)(const struct syste
 // SURFACE_WEIGHTS at every node add at most `square` (1/s2) to the largest eigenvalue of M^-1 K.
 void REAL_NAME(surface_contact_choose_stiffness)(struct system *system, double square);
 
-// The positions of nodes have changed in another way than by a step.
+// The positions of nodes have changed otherwise than by a step.
 void REAL_NAME(surface_contact_moved)(struct system *system);
 
 // After a step something else has moved nodes, a projection or the mouse, before forces are
@@ -104,7 +104,7 @@ void REAL_NAME(surface_contact_drive)(struct system *system, size_t node, vec3 p
 
 // Before surface_contact_passes, by one worker: the time at which the step, or substep, has begun,
 // and the length over which velocities have moved nodes, s.
-void REAL_NAME(surface_contact_set_way)(struct system *system, double begin, double step);
+void REAL_NAME(surface_contact_set_step)(struct system *system, double begin, double step);
 
 // After the nodes have moved, before forces are evaluated again: whether the motion of the step, or
 // of a substep, up to a time, s, has to be cut, because nodes would pass through a surface or come
@@ -130,7 +130,7 @@ bool REAL_NAME(surface_contact_flies)(const struct system *system);
 // time, s. If so, surface_lift_begin keeps the start of the step (`has_cut`: the cut has kept it),
 // surface_lift moves those nodes out, and surface_lift_undo back, and keeps these positions for
 // surface_contact_cut_energy; surface_contact_passes and surface_contact_cut are then those of the
-// way to there, until surface_lift_end. `holds`: the cut moves no node back into a sphere that
+// path to there, until surface_lift_end. `holds`: the cut moves no node back into a sphere that
 // moves. `resolved`: nothing is left that the projection might move through a surface. The results
 // are the same on every worker; all end with a barrier. surface_lift_begin: false without memory.
 bool REAL_NAME(surface_lift_needed)(struct system *system, double time,
@@ -239,7 +239,7 @@ void REAL_NAME(mesh_colliders_pose)(struct system *system, double time,
 
 // Poses all of them for the present state, after those that have been moved between steps changed.
 // By one worker.
-void REAL_NAME(mesh_colliders_place)(struct system *system);
+void REAL_NAME(mesh_colliders_set_positions)(struct system *system);
 
 // From now on a mesh is displaced from where the scene has it (m), and has a velocity beside that
 // of the scene (m/s); and where it is displaced to at present. By one worker, between steps.
@@ -333,7 +333,7 @@ bool REAL_NAME(surface_contact_rubs)(const struct system *system);
 // The memory of friction (surface_friction.h): the number of contacts.
 uint64_t REAL_NAME(surface_friction_count)(const struct system *system);
 
-// Writes all of them, for which there is room. Puts them all back, and no others, also where a
+// Writes all of them, for which there is space. Puts them all back, and no others, also where a
 // projection has moved nodes since the memory was changed; and in another solver those that touch
 // in the present state too, for which friction_start has been called. By one worker. False without
 // memory.

@@ -6,19 +6,19 @@
 // at its end is no state of the run, and is often far beyond a surface, with forces of springs and
 // of contact that have acted nowhere: a body at rest that springs press on a surface goes h^2 F / m
 // beyond it in every step, and comes back. So energies are not measured there. The forces of the
-// step act on the way that is left of it.
+// step act on the motion that is left of it.
 //
 // The velocities of symplectic Euler and of Verlet's methods belong to the middle of steps. From
 // the middle of the last one to that of this, node and forces give m k.(v + v'') / 2 and J.(v +
 // v'') / 2: the latter is the work of the cut, exactly. Of methods whose velocities belong to the
-// ends of steps, forces do m k.(x'' - x) / h on the way, to the order of the trapezoid, and the
+// ends of steps, forces do m k.(x'' - x) / h meanwhile, to the order of the trapezoid, and the
 // rest of the change of the kinetic energy is that of the cut. So it is of substeps of xpbd, whose
 // springs are forces too, and whose damping takes m k^2 / 2 of a node: of one that is cut, that is
 // a part of what the cut takes.
 //
 // A node that the cut leaves where it was, at rest, has a work of 0 in both.
 #include "base/memory.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 #include "springs/exchange.h"
 #include "state/reading.h"
 
@@ -166,7 +166,7 @@ void REAL_NAME(cut_work_complete)(struct system *system, const struct worker *wo
     worker_barrier(worker);
 }
 
-// In place of velocities at the start of the step what forces have added until the middle of this
+// Instead of velocities at the start of the step what forces have added until the middle of this
 // one. Velocity Verlet has a half of that before the start. Substeps of xpbd move nodes by the
 // velocities at their ends.
 static void find_kicks(struct system *system, struct range nodes)
@@ -180,11 +180,11 @@ static void find_kicks(struct system *system, struct range nodes)
         const vec3 start = vec3_of(it->start_v, i), end = node_velocity(system->state, i);
         const vec3 kick = vec3_scale(half ? 2 : 1, vec3_subtract(end, start));
         if (!lags && !xpbd) {
-            const struct point way = point_difference(state_point(system->state, i),
-                                                      REAL_NAME(surface_way_start)(system, i));
+            const struct point motion = point_difference(state_point(system->state, i),
+                                                         REAL_NAME(surface_step_start)(system, i));
             const vec3 mean = vec3_scale(0.5, vec3_add(start, end));
             const vec3 bend = vec3_subtract(
-                vec3_make((double)way.x / h, (double)way.y / h, (double)way.z / h), mean);
+                vec3_make((double)motion.x / h, (double)motion.y / h, (double)motion.z / h), mean);
             it->beyond[i] = vec3_dot(kick, bend);
         }
         put(it->start_v, i, kick);
@@ -248,8 +248,8 @@ static struct cut_work work_of_node(const struct system *system, size_t i, bool 
     const double kicks = vec3_dot(kick, kick);
     if (lags)
         return (struct cut_work){kinetic - vec3_dot(kick, slower) / 2, kinetic, kicks};
-    return (struct cut_work){kinetic - vec3_dot(kick, back) / it->way_step + it->beyond[i], kinetic,
-                             kicks};
+    return (struct cut_work){kinetic - vec3_dot(kick, back) / it->step_length + it->beyond[i],
+                             kinetic, kicks};
 }
 
 static void sum_work(const struct system *system, const void *unused, struct range range,

@@ -43,7 +43,7 @@ static void shift_anchor(struct friction_record *record, const struct friction_c
 
 // The anchor from which the first side has that stretch, in the frame or along the present
 // directions, which `it` has from now on. What `real` leaves of it, parts of edges, is taken away
-// once more, as is what the way between two sides has along their edges: a stretch is that of a
+// once more, as is what the offset between two sides has along their edges: a stretch is that of a
 // part of 10^-5 of them.
 static void set_anchor(struct friction_record *record, struct friction_contact *it, bool framed,
                        struct point stretch)
@@ -322,9 +322,9 @@ struct contact_step {
     const struct friction_action_of_step *acted;
 };
 
-// J, of an implicit step: the work of the force of friction along the way of the contact, less what
-// its spring has gained; of a contact with memory that holds that of its damper. The way is not the
-// change of the stretch, which is measured from the anchor.
+// J, of an implicit step: the work of the force of friction along the slip of the contact, less
+// what its spring has gained; of a contact with memory that holds that of its damper. The slip is
+// not the change of the stretch, which is measured from the anchor.
 static double step_heat(const struct system *system, const struct friction_contact *it,
                         const struct friction_law *law, const struct friction_record *old,
                         const struct friction_record *record, struct point stretch, double left,
@@ -334,15 +334,15 @@ static double step_heat(const struct system *system, const struct friction_conta
                  reached = (double)real_sqrt(point_dot(stretch, stretch));
     struct friction_contact in_step = *it;
     memcpy(in_step.velocity, in->moved, sizeof in_step.velocity);
-    const struct point way = sliding_velocity(&in_step, record);
+    const struct point slip = sliding_velocity(&in_step, record);
     if (!old || reached > left || (in->acted && in->acted->slid)) {
         const vec3 force =
             in->acted ? friction_force_of_step(in->acted, step.applied) : vec3_make(0, 0, 0);
-        return friction_work_of_step(system, force, law->stiffness * before, vec3_of_point(way),
+        return friction_work_of_step(system, force, law->stiffness * before, vec3_of_point(slip),
                                      false, step) +
                law->stiffness * (before * before - left * left) / 2;
     }
-    return law->damping * (double)point_dot(way, way) / step.elapsed -
+    return law->damping * (double)point_dot(slip, slip) / step.elapsed -
            energy_beyond_force(&in_step, law, old, stretch, 1);
 }
 
@@ -355,10 +355,11 @@ static const real ANCHOR_AWAY = (real)1 / 256;
 // m.
 static real away_from_anchor(const struct friction_contact *it, const struct friction_record *old)
 {
-    const struct point way = from_anchor(it, old);
+    const struct point offset = from_anchor(it, old);
     if (old->key & RECORD_FRAMED)
-        return real_abs(point_dot(way, it->normal));
-    const struct point away = along_surface(point_along(way, -it->distance, it->normal), it->along);
+        return real_abs(point_dot(offset, it->normal));
+    const struct point away =
+        along_surface(point_along(offset, -it->distance, it->normal), it->along);
     return real_sqrt(point_dot(away, away));
 }
 
@@ -479,8 +480,8 @@ static const struct surface_assumption *assumed_of(struct friction_update *it, u
 }
 
 // m, of a node of a candidate, since the start of an implicit step.
-static struct point moved_in_step(const struct friction_update *it,
-                                  const struct candidate *candidate, int i)
+static struct point displacement_in_step(const struct friction_update *it,
+                                         const struct candidate *candidate, int i)
 {
     const struct surface_contact *contact = it->system->surface_contact;
     const uint32_t block = it->blocks[candidate->side[i]];
@@ -521,7 +522,7 @@ static void update_candidates(void *context, const struct touching_candidate *it
         const real normal_force = assumed && assumed->normal_force > 0 ? assumed->normal_force : 0;
         struct contact_step in = {.acted = assumed ? &assumed->acted : NULL};
         for (int k = 0; k < 4; k++)
-            in.moved[k] = moved_in_step(it, &candidate, k);
+            in.moved[k] = displacement_in_step(it, &candidate, k);
         it->heat += update_record(it->system, &contact, &it->law, it->step, normal_force, before,
                                   record, &in);
     }
@@ -969,8 +970,9 @@ static bool has_part(const struct surface_contact *it, uint32_t b, const uint32_
 static bool find_part(const struct surface_contact *it, const uint32_t *nodes, int count,
                       uint32_t *block, uint32_t *part)
 {
-    for (uint32_t k = 0, place; (place = node_place(it, nodes[0], k)) != NO_PLACE; k++) {
-        *block = block_of_place(place);
+    for (uint32_t k = 0, location; (location = node_location(it, nodes[0], k)) != NO_LOCATION;
+         k++) {
+        *block = block_of_location(location);
         if (has_part(it, *block, nodes, count, part))
             return true;
     }
@@ -996,15 +998,15 @@ static bool place_contact(const struct system *system, const uint32_t saved[4], 
         to->key = touching_key(2, (uint16_t)(parts[0] << 6 | parts[1]));
         return to->blocks[0] <= to->blocks[1];
     }
-    const uint32_t own = it->own_place[nodes[0]];
+    const uint32_t own = it->own_location[nodes[0]];
     uint32_t of_triangle;
-    if (own == NO_PLACE || !find_part(it, nodes + 1, 3, &of_triangle, &parts[1]))
+    if (own == NO_LOCATION || !find_part(it, nodes + 1, 3, &of_triangle, &parts[1]))
         return false;
-    const uint32_t of_node = block_of_place(own);
+    const uint32_t of_node = block_of_location(own);
     const int group = of_node > of_triangle;
     to->blocks[group] = of_node;
     to->blocks[1 - group] = of_triangle;
-    parts[0] = local_of_place(own);
+    parts[0] = local_of_location(own);
     to->key = touching_key(group, (uint16_t)(parts[0] << 5 | parts[1]));
     return true;
 }

@@ -61,7 +61,7 @@ struct surface_assumption {
     struct point along;                   // t, not reduced to the present tangent plane
     struct point axes[2];                 // directions of the rows
     real trial[2];                        // N, of spring and damper along them
-    struct friction_action_of_step acted; // against the way of the first side
+    struct friction_action_of_step acted; // against the slip of the first side
     real stiffness, damping;              // of these
 };
 
@@ -90,7 +90,7 @@ struct surface_friction {
     // Implicit steps, by list: what is assumed, what is being made, and changes (friction.h).
     struct assumed_list *assumed, *making;
     double (*changes)[FRICTION_SUMS];
-    double way;
+    double slip_time; // s (friction.h)
 };
 
 // Makes system->surface_contact->friction if any surfaces have friction; the rest of the contact
@@ -124,9 +124,9 @@ void REAL_NAME(surface_friction_update)(struct system *system, struct friction_s
                                         const struct worker *worker);
 
 // Implicit steps, as in tangent.h.
-void REAL_NAME(surface_friction_predict)(struct system *system, double way,
+void REAL_NAME(surface_friction_predict)(struct system *system, double slip_time,
                                          const struct worker *worker);
-void REAL_NAME(surface_friction_stage)(struct system *system, double way,
+void REAL_NAME(surface_friction_stage)(struct system *system, double slip_time,
                                        const struct worker *worker);
 void REAL_NAME(surface_friction_revise)(struct system *system, double g, double applied,
                                         struct node_vectors solution, double sums[FRICTION_SUMS],

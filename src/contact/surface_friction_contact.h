@@ -162,7 +162,7 @@ static inline bool has_frame(const struct friction_contact *it, bool already)
            is_within(it->parts[1], beside);
 }
 
-// The weights of the four nodes in the way from the second side to the first.
+// The weights of the four nodes in the offset of the first side from the second.
 static inline void find_weights(const struct friction_contact *it, const real parts[2],
                                 real weights[4])
 {
@@ -179,7 +179,7 @@ static inline const real *acting_parts(const struct friction_contact *it,
     return of->key & RECORD_FRAMED ? it->parts : it->closest;
 }
 
-static inline vec3 way_between(struct point from, struct point to)
+static inline vec3 vector_between(struct point from, struct point to)
 {
     return vec3_subtract(vec3_of_point(to), vec3_of_point(from));
 }
@@ -190,14 +190,14 @@ static inline struct point from_anchor(const struct friction_contact *it,
                                        const struct friction_record *of)
 {
     const struct point *p = it->at, origin = p[it->edges ? 2 : 1];
-    const vec3 base = it->edges ? way_between(p[0], p[1]) : way_between(p[1], p[2]);
+    const vec3 base = it->edges ? vector_between(p[0], p[1]) : vector_between(p[1], p[2]);
     const double first = it->edges ? of->anchor[0] : -of->anchor[0];
-    vec3 way = way_between(origin, p[0]);
-    way = vec3_add(way, vec3_scale(first, base));
-    way = vec3_add(way, vec3_scale(-of->anchor[1], way_between(origin, p[3])));
+    vec3 offset = vector_between(origin, p[0]);
+    offset = vec3_add(offset, vec3_scale(first, base));
+    offset = vec3_add(offset, vec3_scale(-of->anchor[1], vector_between(origin, p[3])));
     if (of->key & RECORD_FRAMED)
-        way = vec3_add(way, vec3_scale(-of->anchor[2], vec3_of_point(it->up)));
-    return (struct point){(real)way.x, (real)way.y, (real)way.z};
+        offset = vec3_add(offset, vec3_scale(-of->anchor[2], vec3_of_point(it->up)));
+    return (struct point){(real)offset.x, (real)offset.y, (real)offset.z};
 }
 
 // Without a frame: the forces along the normal at the ends of an edge, the first one negative, that
@@ -213,9 +213,9 @@ static inline real couple_of_edge(const struct friction_contact *it, int i, stru
 static inline struct point stretch_of(const struct friction_contact *it,
                                       const struct friction_record *of)
 {
-    const struct point way = from_anchor(it, of);
-    return of->key & RECORD_FRAMED ? along_surface(way, it->normal)
-                                   : point_scale(point_dot(way, it->along), it->along);
+    const struct point offset = from_anchor(it, of);
+    return of->key & RECORD_FRAMED ? along_surface(offset, it->normal)
+                                   : point_scale(point_dot(offset, it->along), it->along);
 }
 
 // The velocity of the first side along the surface, relative to the second one: the rate of the

@@ -67,7 +67,7 @@ static bool find_trial(const struct system *system, const struct friction_contac
         trial->force = point_scale(trial->stiffness, stretch_of(contact, memory));
     } else {
         trial->record.key = has_frame(contact, false) ? RECORD_FRAMED : 0;
-        trial->damping += (real)(law->stiffness * system->surface_contact->friction->way);
+        trial->damping += (real)(law->stiffness * system->surface_contact->friction->slip_time);
     }
     if (!(trial->record.key & RECORD_FRAMED) && point_dot(contact->along, contact->along) == 0)
         return false;
@@ -233,8 +233,9 @@ static bool predict_list(const struct system *system, size_t index)
             if (!present_contact(system, pair, record, &law, &contact) ||
                 !find_trial(system, &contact, &law, record, &trial))
                 continue;
-            const struct point later = point_along(trial.force, (real)it->way * trial.stiffness,
-                                                   sliding_velocity(&contact, record));
+            const struct point later =
+                point_along(trial.force, (real)it->slip_time * trial.stiffness,
+                            sliding_velocity(&contact, record));
             const real limit = coefficient_of(&law, record) * contact.normal_force;
             struct surface_assumption *item = &made->items[made->count++];
             *item =
@@ -248,7 +249,7 @@ static bool predict_list(const struct system *system, size_t index)
     return true;
 }
 
-void REAL_NAME(surface_friction_predict)(struct system *system, double way,
+void REAL_NAME(surface_friction_predict)(struct system *system, double slip_time,
                                          const struct worker *worker)
 {
     struct surface_contact *contact = system->surface_contact;
@@ -256,7 +257,7 @@ void REAL_NAME(surface_friction_predict)(struct system *system, double way,
         return;
     const struct range lists = worker_share(worker, contact->friction->list_count, 1);
     if (worker->index == 0)
-        contact->friction->way = way;
+        contact->friction->slip_time = slip_time;
     worker_barrier(worker);
     for (size_t i = lists.first; i < lists.end; i++)
         if (!predict_list(system, i))
@@ -267,7 +268,7 @@ void REAL_NAME(surface_friction_predict)(struct system *system, double way,
     worker_barrier(worker);
 }
 
-void REAL_NAME(surface_friction_stage)(struct system *system, double way,
+void REAL_NAME(surface_friction_stage)(struct system *system, double slip_time,
                                        const struct worker *worker)
 {
     struct surface_contact *contact = system->surface_contact;
@@ -279,7 +280,7 @@ void REAL_NAME(surface_friction_stage)(struct system *system, double way,
             friction_forget_step(&contact->friction->assumed[i].items[k].acted);
     worker_barrier(worker);
     if (worker->index == 0)
-        contact->friction->way = way;
+        contact->friction->slip_time = slip_time;
     worker_barrier(worker);
 }
 

@@ -2,15 +2,15 @@
 // surfaces, before the projection does so at the end of the step: its motion from the start to
 // there is cut as well (integrate.c). Velocities are left to the projection.
 //
-// What is left of a way to a place outside a sphere that moves would often end inside: the sphere
-// has come to where the node was. So the way is cut in the frame of the sphere, and with it what
+// What is left of a path to a point outside a sphere that moves would often end inside: the sphere
+// has come to where the node was. So the path is cut in the frame of the sphere, and with it what
 // the node pushes.
 #include "base/memory.h"
 #include "contact/culling.h"
 #include "contact/surface_carriers.h"
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 #include "state/reading.h"
 
 #include <string.h>
@@ -40,12 +40,12 @@ static bool lifted(const struct surface *surface, vec3 *position, double least)
 static void put_lifted(struct system *system, size_t node, vec3 position)
 {
     struct state *s = system->state;
-    REAL_NAME(surface_way_log)(system, node);
+    REAL_NAME(surface_rollback_log)(system, node);
     if (system->settings.integrator == INTEGRATOR_VERLET) { // whose velocity is the difference
-        const vec3 way = vec3_subtract(position, state_position(s, node));
-        real_accumulate(s->x0, s->x0_low, node, (real)way.x);
-        real_accumulate(s->y0, s->y0_low, node, (real)way.y);
-        real_accumulate(s->z0, s->z0_low, node, (real)way.z);
+        const vec3 lift = vec3_subtract(position, state_position(s, node));
+        real_accumulate(s->x0, s->x0_low, node, (real)lift.x);
+        real_accumulate(s->y0, s->y0_low, node, (real)lift.y);
+        real_accumulate(s->z0, s->z0_low, node, (real)lift.z);
     }
     state_put(s, node, position);
 }
@@ -53,8 +53,8 @@ static void put_lifted(struct system *system, size_t node, vec3 position)
 // So that surface_contact_cut_energy looks at what the node is part of.
 static void note_lifted(struct surface_contact *it, size_t node)
 {
-    for (uint32_t k = 0, place; (place = node_place(it, node, k)) != NO_PLACE; k++)
-        it->changed[block_of_place(place)] |= CHANGED;
+    for (uint32_t k = 0, location; (location = node_location(it, node, k)) != NO_LOCATION; k++)
+        it->changed[block_of_location(location)] |= CHANGED;
 }
 
 static void list_lifted(struct surface_contact *it, size_t node, size_t collider)
@@ -146,14 +146,14 @@ bool REAL_NAME(surface_lift_begin)(struct system *system, bool has_cut, const st
 {
     struct surface_contact *it = system->surface_contact;
     REAL_NAME(surface_shares_complete)(system, worker);
-    if (!has_cut && !REAL_NAME(surface_way_begin)(system, worker)) {
+    if (!has_cut && !REAL_NAME(surface_rollback_begin)(system, worker)) {
         if (worker->index == 0)
             REAL_NAME(surface_memory_has_run_out)(system);
         worker_barrier(worker);
         return false;
     }
     if (worker->index == 0) {
-        it->way_kept = false;
+        it->being_cut = false;
         it->lifts = true;
         it->lifted_count = 0;
         REAL_NAME(surface_contact_count_unresolved)(system, has_cut && it->has_no_end ? -1 : 0);
@@ -187,7 +187,7 @@ void REAL_NAME(surface_lift)(struct system *system, double time, bool holds,
 static size_t carrier_of(struct system *system, size_t collider)
 {
     const struct surface_contact *it = system->surface_contact;
-    const struct surface start = surface_at(system, collider, it->way_begin),
+    const struct surface start = surface_at(system, collider, it->step_begin),
                          end = surface_at(system, collider, it->lift_time);
     return REAL_NAME(carrier_of_shape)(system, collider, vec3_subtract(end.centre, start.centre),
                                        end.velocity);
@@ -201,20 +201,21 @@ void REAL_NAME(surface_lift_carry)(struct system *system)
 }
 
 // The motion of a node relative to a sphere.
-struct relative_way {
+struct relative_motion {
     vec3 from, to; // m, from the centre
     double radius, least;
     vec3 velocity; // m/s, of the sphere
 };
 
-static struct relative_way way_to(const struct system *system, size_t node, size_t collider)
+static struct relative_motion motion_relative_to(const struct system *system, size_t node,
+                                                 size_t collider)
 {
     const struct surface_contact *it = system->surface_contact;
-    const struct surface start = surface_at(system, collider, it->way_begin),
+    const struct surface start = surface_at(system, collider, it->step_begin),
                          end = surface_at(system, collider, it->lift_time);
-    const vec3 first = vec3_of_point(REAL_NAME(surface_way_start)(system, node)),
+    const vec3 first = vec3_of_point(REAL_NAME(surface_step_start)(system, node)),
                last = state_position(system->state, node);
-    return (struct relative_way){
+    return (struct relative_motion){
         .from = vec3_subtract(vec3_add(system->state->origin, first), start.centre),
         .to = vec3_subtract(last, end.centre),
         .radius = end.radius,
@@ -224,41 +225,42 @@ static struct relative_way way_to(const struct system *system, size_t node, size
 }
 
 // Whether it leads in, but for rounding; one that has started inside may not lead farther in.
-static bool leads_in(const struct relative_way *way)
+static bool leads_in(const struct relative_motion *motion)
 {
-    const double outside = fmin(way->radius, vec3_length(way->from));
-    return vec3_length(way->to) < outside - way->least;
+    const double outside = fmin(motion->radius, vec3_length(motion->from));
+    return vec3_length(motion->to) < outside - motion->least;
 }
 
 // The part of it that does not.
-static double part_outside(const struct relative_way *way)
+static double part_outside(const struct relative_motion *motion)
 {
-    const vec3 moved = vec3_subtract(way->to, way->from);
-    const double a = vec3_dot(moved, moved), b = vec3_dot(way->from, moved),
-                 c = vec3_dot(way->from, way->from) - way->radius * way->radius;
+    const vec3 moved = vec3_subtract(motion->to, motion->from);
+    const double a = vec3_dot(moved, moved), b = vec3_dot(motion->from, moved),
+                 c = vec3_dot(motion->from, motion->from) - motion->radius * motion->radius;
     if (!(c > 0))
         return 0;
     return fmin(1, c / (sqrt(fmax(0, b * b - a * c)) - b)); // b < 0
 }
 
 static void hold_node(struct system *system, size_t node, size_t collider,
-                      const struct relative_way *way)
+                      const struct relative_motion *motion)
 {
     struct surface_contact *it = system->surface_contact;
-    const double lost = 1 - part_outside(way);
+    const double lost = 1 - part_outside(motion);
     const vec3 velocity = step_velocity(system->state, node);
-    const vec3 slower = vec3_scale(lost, vec3_subtract(velocity, way->velocity));
-    const vec3 back = vec3_scale(lost, vec3_subtract(way->to, way->from));
+    const vec3 slower = vec3_scale(lost, vec3_subtract(velocity, motion->velocity));
+    const vec3 back = vec3_scale(lost, vec3_subtract(motion->to, motion->from));
     count_stopped(system);
     it->carriers->of[node] = (uint32_t)carrier_of(system, collider);
-    REAL_NAME(surface_way_log)(system, node);
+    REAL_NAME(surface_rollback_log)(system, node);
     state_put(system->state, node, vec3_subtract(state_position(system->state, node), back));
     put_step_velocity(system, node, vec3_subtract(velocity, slower));
-    it->cut_work -= vec3_dot(slower, way->velocity) / (double)system->constants->inverse_mass[node];
-    REAL_NAME(surface_way_note)(system, node);
+    it->cut_work -=
+        vec3_dot(slower, motion->velocity) / (double)system->constants->inverse_mass[node];
+    REAL_NAME(surface_rollback_note)(system, node);
 }
 
-// But for what another one carries: between two neither would have its way.
+// But for what another one carries: between two neither would prevail.
 static bool hold_block(struct system *system, size_t collider, size_t block)
 {
     const double time = system->surface_contact->lift_time;
@@ -276,10 +278,10 @@ static bool hold_block(struct system *system, size_t collider, size_t block)
         if (!(near[at / 64] >> at % 64 & 1) || system->constants->inverse_mass[node] == 0)
             continue;
         const uint32_t carried = system->surface_contact->carriers->of[node];
-        const struct relative_way way = way_to(system, node, collider);
-        if (!leads_in(&way) || (carried != NOT_CARRIED && carried != number))
+        const struct relative_motion motion = motion_relative_to(system, node, collider);
+        if (!leads_in(&motion) || (carried != NOT_CARRIED && carried != number))
             continue;
-        hold_node(system, node, collider, &way);
+        hold_node(system, node, collider, &motion);
         any = true;
     }
     return any;
@@ -302,7 +304,7 @@ bool REAL_NAME(surface_lift_hold)(struct system *system)
 void REAL_NAME(surface_lift_undo)(struct system *system, const struct worker *worker)
 {
     if (worker->index == 0)
-        REAL_NAME(surface_way_undo)(system);
+        REAL_NAME(surface_rollback_undo)(system);
     worker_barrier(worker);
     REAL_NAME(surface_positions_keep)(system, worker);
     worker_barrier(worker);

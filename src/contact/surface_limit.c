@@ -25,7 +25,7 @@
 #include "contact/surface_motion.h"
 #include "contact/surface_planes.h"
 #include "contact/surface_shares.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 
 #include <string.h>
 
@@ -39,16 +39,16 @@ enum { ROUNDS_TOGETHER = 24, ROUNDS_MOVING = 12, ROUNDS_TIGHT = 48, ROUNDS = 60 
 
 // `steps` are from the start that distances of pairs belong to, which is not to the last digit that
 // of the cut, unless an implicit step has it.
-static double way_with_rounding(const struct surface_contact *it, double way)
+static double motion_with_rounding(const struct surface_contact *it, double motion)
 {
-    return it->rows ? way : way + it->rounding;
+    return it->rows ? motion : motion + it->rounding;
 }
 
 // The distance, m, at the start of candidates that two nodes of the blocks may have used up by
 // moving relative to each other, but for what is left.
 static double distance_used(const struct surface_contact *it, const struct block_pair *pair)
 {
-    return distance_of_cuts(way_with_rounding(it, pair_displacement(it, pair)),
+    return distance_of_cuts(motion_with_rounding(it, pair_displacement(it, pair)),
                             least_distance(it, pair));
 }
 
@@ -61,7 +61,7 @@ static double distance_used_at_most(const struct surface_contact *it)
             displacements_include(&all, it->steps[b].least);
             displacements_include(&all, it->steps[b].most);
         }
-    return 1.0001 * distance_of_cuts(way_with_rounding(it, relative_displacement(&all, &all)),
+    return 1.0001 * distance_of_cuts(motion_with_rounding(it, relative_displacement(&all, &all)),
                                      CUT_LEAST * greatest_thickness(it));
 }
 
@@ -105,7 +105,7 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
     struct point start[4];
     for (int i = 0; i < 4; i++) {
         const uint32_t node = block_node(it, blocks[found->side[i]], found->local[i]);
-        start[i] = REAL_NAME(surface_way_start)(system, node);
+        start[i] = REAL_NAME(surface_step_start)(system, node);
         const struct point d = point_difference(state_point(system->state, node), start[i]);
         displacements_include(&moved[i >= split], (const real[3]){d.x, d.y, d.z});
     }
@@ -119,7 +119,7 @@ static bool candidate_may_pass(const struct system *system, const struct block_p
 
 // The number of what carries a candidate, and it; NULL: nothing does. A mesh, if its nodes are in
 // it, a driven node of a body that moves, or what carries other nodes: of two of these each in
-// every other round, so that neither has its way for good. Nothing does where there are nodes at
+// every other round, so that neither always prevails. Nothing does where there are nodes at
 // rest.
 static const struct carrier *find_carrier(struct system *system, const struct block_pair *pair,
                                           const struct candidate *found, const struct crossing *it,
@@ -303,10 +303,10 @@ static void keep_fraction(struct system *system, const struct block_pair *pair,
             work += (double)(rule ? weights[i] : 0) * vec3_dot(given, it->velocity[i]);
             continue;
         }
-        REAL_NAME(surface_way_log)(system, node);
+        REAL_NAME(surface_rollback_log)(system, node);
         state_put(system->state, node, vec3_subtract(state_position(system->state, node), back[i]));
         put_step_velocity(system, node, vec3_subtract(it->velocity[i], slower[i]));
-        REAL_NAME(surface_way_note)(system, node);
+        REAL_NAME(surface_rollback_note)(system, node);
     }
     system->surface_contact->cut_work += work;
 }
@@ -336,7 +336,7 @@ static bool allows_nothing(const struct system *system, const struct crossing *i
 //
 // `together`: the frame may move. `along`: of the motion along the normal. What the turning of a
 // frame takes of the height follows from the motion along the plane, too, so the fraction may be
-// below 0, where nodes give way to it; but not by far, as it is that of all nodes, and one that
+// below 0, where nodes yield to it; but not by far, as it is that of all nodes, and one that
 // hardly moves may need many times its motion. In all directions that is in proportion to what is
 // left, and 0 always helps: at rest in the frame nothing passes.
 static double allowed_fraction(const struct system *system, const struct crossing *it,
@@ -659,7 +659,7 @@ static void look_again(struct system *system, struct pair_finder *finder,
 }
 
 // After nodes have been moved out of projecting colliders they are cut in every direction at once:
-// what is left of a way between two places outside a plane or the walls of a room ends outside,
+// what is left of a path between two points outside a plane or the walls of a room ends outside,
 // while the momentum that others get along a normal would press them into the surface again.
 static int first_round(const struct surface_contact *it)
 {
@@ -774,7 +774,7 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
     }
 }
 
-// Makes lists again that are complete for the way that the cut has taken, and finds what passes by
+// Makes lists again that are complete for the path that the cut has taken, and finds what passes by
 // these before it.
 static void widen_lists_of_cut(struct system *system, bool most, const struct worker *worker)
 {
@@ -830,7 +830,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     const struct range blocks = worker_share(worker, it->surfaces.block_count, 1);
     const struct surface_cuts before = it->cuts;
     memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
-    if (!REAL_NAME(surface_way_begin)(system, worker)) {
+    if (!REAL_NAME(surface_rollback_begin)(system, worker)) {
         if (worker->index == 0) {
             it->has_no_end = false;
             REAL_NAME(surface_memory_has_run_out)(system);
@@ -839,7 +839,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         return;
     }
     REAL_NAME(surface_pairs_complete)(system, START_OF_WAY, worker); // that shapes alone cut
-    REAL_NAME(surface_ways_find)(system, worker);
+    REAL_NAME(surface_motion_in_step)(system, worker);
     if (system->settings.keep_energy_budget) // for the energy that the cut takes
         REAL_NAME(surface_positions_keep)(system, worker);
     if (worker->index == 0)
@@ -849,7 +849,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     int rounds = cut_rounds(system, &stuck, worker);
     for (int i = 0; i < WIDENINGS && REAL_NAME(surface_lists_check_cut)(system, worker); i++) {
         if (worker->index == 0) {
-            REAL_NAME(surface_way_undo)(system);
+            REAL_NAME(surface_rollback_undo)(system);
             begin_cut(it, &before);
         }
         memset(it->changed + blocks.first, 0, blocks.end - blocks.first);
@@ -858,7 +858,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
         rounds = cut_rounds(system, &stuck, worker);
     }
     if (worker->index == 0) {
-        REAL_NAME(surface_way_end)(it);
+        REAL_NAME(surface_rollback_end)(it);
         finish_cut(system, rounds, stuck);
     }
     worker_barrier(worker);
@@ -906,8 +906,8 @@ void REAL_NAME(surface_contact_count_taken)(struct system *system, const struct 
 // ---- The fraction of an implicit step
 
 // Whether a candidate has nodes with a prescribed motion that move. Its plane moves with them,
-// however much of the step is left, so that a shorter step leaves nodes in their way: these are cut
-// instead.
+// however much of the step is left, so that a shorter step leaves nodes in their path: these are
+// cut instead.
 static bool plane_is_driven(const struct system *system, const struct crossing *it)
 {
     for (int i = 0; i < 4; i++)

@@ -228,7 +228,7 @@ static bool compact_codes(struct surface_list *list)
     size_t at = 0;
     for (size_t p = 0; p < list->pair_count; p++) {
         struct surface_pair *pair = &list->pairs[p];
-        const size_t count = code_room(counts_of(list, pair));
+        const size_t count = code_space(counts_of(list, pair));
         if (count == 0)
             continue;
         memcpy(codes + at, list->codes + pair->first_code, count * sizeof *codes);
@@ -245,7 +245,7 @@ static bool compact_codes(struct surface_list *list)
 // A pair has no candidates any more.
 static void drop_codes(struct surface_list *list, struct surface_pair *pair)
 {
-    list->used -= code_room(counts_of(list, pair));
+    list->used -= code_space(counts_of(list, pair));
     pair->first_code = NO_CODES;
 }
 
@@ -312,10 +312,10 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
     const double least = REAL_NAME(pair_finder_find)(finder, &pair->pair, it->start[pair->pair.a],
                                                      it->start[pair->pair.b], up_to);
     const struct candidate_codes *found = &finder->found;
-    const size_t count = code_total(found->counts), room = code_room(found->counts);
-    if (to->code_count + room >= NO_CODES ||
+    const size_t count = code_total(found->counts), space = code_space(found->counts);
+    if (to->code_count + space >= NO_CODES ||
         !reserve_closely((void **)&to->codes, &to->code_capacity,
-                         to->code_count + room + CODES_SLACK, sizeof *to->codes))
+                         to->code_count + space + CODES_SLACK, sizeof *to->codes))
         return false;
     if (count > 0) {
         uint16_t *const words = to->codes + to->code_count;
@@ -324,8 +324,8 @@ bool REAL_NAME(surface_pair_list)(struct surface_contact *it, struct pair_finder
         pair->first_code = (uint32_t)to->code_count;
         put_gap(to, pair, FLT_MAX);
     }
-    to->code_count += room;
-    to->used += room;
+    to->code_count += space;
+    to->used += space;
     pair->others = (float)(up_to * (1 - 1e-6));
     pair->pair.least =
         fmaxf(pair->pair.least, (float)fmin(least * (1 - 1e-6), (double)pair->others));
@@ -428,7 +428,7 @@ static bool take_pairs(struct surface_contact *it, size_t index, bool moves,
                 continue;
         }
         count++;
-        list->used += code_room(counts_of(list, to));
+        list->used += code_space(counts_of(list, to));
         atomic_store_explicit(&it->listed[pair->a], 1, memory_order_relaxed);
         atomic_store_explicit(&it->listed[pair->b], 1, memory_order_relaxed);
     }
@@ -491,10 +491,10 @@ static void move_all_pairs(struct system *system, const struct worker *worker)
 
 // Up to which displacement relative to each other the blocks of a pair that is so far out of reach,
 // m, stay out of it: of all of their tiles.
-static void limit_tiles(struct surface_contact *it, const struct block_pair *pair, double room)
+static void limit_tiles(struct surface_contact *it, const struct block_pair *pair, double space)
 {
     const struct block_tiles *a = &it->block_tiles[pair->a], *b = &it->block_tiles[pair->b];
-    const real tightness = (real)(1.00001 / (room * room));
+    const real tightness = (real)(1.00001 / (space * space));
     for (int i = 0; i < a->count; i++)
         for (int k = 0; k < b->count; k++) {
             if (holds_flat(it) && it->flat->free[a->tiles[i] * it->flat->tile_count + b->tiles[k]])
@@ -506,7 +506,7 @@ static void limit_tiles(struct surface_contact *it, const struct block_pair *pai
 }
 
 // How far a pair is out of reach, m.
-static double room_of(const struct surface_contact *it, const struct surface_pair *pair)
+static double margin_of(const struct surface_contact *it, const struct surface_pair *pair)
 {
     const struct surface_block *blocks = it->surfaces.blocks;
     const double reach =
@@ -516,7 +516,7 @@ static double room_of(const struct surface_contact *it, const struct surface_pai
 
 // The part of the skin, or of the one before, that pairs of a list which sleeps have to be out of
 // reach at least, so that lists last almost as long as otherwise.
-static const double ROOM_LEAST = 0.5;
+static const double MARGIN_LEAST = 0.5;
 
 // Finds the distance of the nearest listed candidates of a pair again, in the positions of the
 // start: what is known of it only falls with every step until they are evaluated.
@@ -555,15 +555,15 @@ static bool may_sleep(struct surface_contact *it, struct pair_finder *finder, si
             thickness_between(it, blocks[pair->pair.a].body, blocks[pair->pair.b].body);
         if (is_free(it, &pair->pair))
             continue;
-        const double needed = ROOM_LEAST * it->skin_asleep * thickness;
+        const double needed = MARGIN_LEAST * it->skin_asleep * thickness;
         if (it->block_tiles[pair->pair.a].count == 0 || it->block_tiles[pair->pair.b].count == 0)
             return false;
-        if (room_of(it, pair) < needed &&
+        if (margin_of(it, pair) < needed &&
             !REAL_NAME(surface_pair_list)(it, finder, index, p, 1.503 * thickness + needed))
             return false;
-        if (room_of(it, pair) < needed)
+        if (margin_of(it, pair) < needed)
             measure_least(it, index, p);
-        if (room_of(it, pair) < needed)
+        if (margin_of(it, pair) < needed)
             return false;
     }
     return true;
@@ -598,7 +598,7 @@ static void let_lists_sleep(struct system *system, const struct worker *worker)
         for (size_t p = 0;
              p < it->lists[i].pair_count && it->lists[i].sleeps && list_is_kept(it, i); p++)
             if (!is_free(it, &it->lists[i].pairs[p].pair))
-                limit_tiles(it, &it->lists[i].pairs[p].pair, room_of(it, &it->lists[i].pairs[p]));
+                limit_tiles(it, &it->lists[i].pairs[p].pair, margin_of(it, &it->lists[i].pairs[p]));
     if (worker->index == 0)
         REAL_NAME(surface_shares_tightness)(system);
     worker_barrier(worker);
@@ -647,7 +647,7 @@ static bool leads_alone(const struct system *system)
 static void want_pairs(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
-    it->partial = it->shares && !it->way_kept && !leads_alone(system);
+    it->partial = it->shares && !it->being_cut && !leads_alone(system);
     it->rules.lists = it->partial ? it->shares->lists : NULL;
     it->rules.blocks = it->partial ? it->shares->blocks : NULL;
 }
@@ -704,7 +704,7 @@ static void note_lists(struct system *system, bool complete, bool moves)
     it->steps_listed = 0;
     it->skin_used = it->skin_known = 0;
     memset(it->bounds, 0, it->tile_count * sizeof *it->bounds); // positions are those of lists
-    memset(it->befores, 0, it->tile_count * sizeof *it->befores);
+    memset(it->moved_to_start, 0, it->tile_count * sizeof *it->moved_to_start);
     it->bounds_before = true;
     it->displaced = false;
 }

@@ -113,7 +113,7 @@ static inline size_t all_mark_words(const uint16_t counts[3])
 }
 
 // What a pair takes in the codes of its list.
-static inline size_t code_room(const uint16_t counts[3])
+static inline size_t code_space(const uint16_t counts[3])
 {
     const size_t total = code_total(counts);
     return total == 0 ? 0 : HEAD_WORDS + total + all_mark_words(counts);
@@ -148,7 +148,7 @@ struct surface_contact {
     bool lists_due, lists_due_next; // now; once the step has been cut
     bool relaxes;                   // surfaces are being separated, and no list sleeps
     bool overshot;      // lists were not complete for this step, and have been made again
-    bool narrow;        // nor for the way that cutting has taken
+    bool narrow;        // nor for the path that cutting has taken
     bool reached;       // the same, for a stage of it
     double skin;        // of a tile, in units of half the thickness of its body
     double skin_least;  // what the present step is expected to need of it
@@ -172,7 +172,7 @@ struct surface_contact {
     // For the energy budget of explicit steps and substeps (contact/surface_cut_work.c), or NULL:
     // velocities, by axis and node, at the start of the step, in a step that is cut what its forces
     // have added to them; once a step has been cut, those before the cut; and, of methods whose
-    // velocities do not lag, what forces do on the way of the step beyond the trapezoid of
+    // velocities do not lag, what forces do during the step beyond the trapezoid of
     // velocities, J.
     real *start_v[3], *uncut_v[3];
     double *beyond;
@@ -180,21 +180,21 @@ struct surface_contact {
     bool keeps_start; // explicit steps do so: velocities at the end do not show where nodes come
                       // from
 
-    // The present step, or substep (surface_way.h): its start and length, s; nodes with a
+    // The present step, or substep (surface_rollback.h): its start and length, s; nodes with a
     // prescribed motion, by number if they are sorted; how far tiles move in it, and from when
     // lists were made until its start, and as much as any two do relative to each other, m, if that
     // is known; how far what is found of the start may be from `start`, m, but for implicit steps.
-    double way_begin, way_step;
+    double step_begin, step_length;
     struct driven_node *driven;
     size_t driven_count, driven_capacity;
     bool driven_sorted;
-    struct displacements *ways, *befores;
-    double way_most, rounding;
-    bool ways_known, ways_wanted;
+    struct displacements *moved_in_step, *moved_to_start;
+    double moved_in_step_most, rounding;
+    bool moved_in_step_known, moved_in_step_wanted;
     // While it is cut: its start by axis and node, and what nodes were before they have been moved.
     real *starts[3];
     size_t starts_nodes;
-    bool way_kept;
+    bool being_cut;
     bool lifts; // starts are kept, and nodes have been moved out of projecting colliders, at that
                 // time, s:
     double lift_time;
@@ -221,7 +221,7 @@ struct surface_contact {
     struct flat_sheets *flat;    // NULL: none can be (flat_sheets.h)
     struct displacements *moved; // by tile, since then
     // Boxes that contain these, as follows from velocities; whether they are known, or what moves
-    // nodes has done so in another way; whether they do not suffice in this step. The greatest
+    // nodes has done so otherwise; whether they do not suffice in this step. The greatest
     // coordinate, m, whose rounding they allow for. With implicit steps, displacements until the
     // start of the step.
     struct displacements *bounds;
@@ -263,8 +263,9 @@ struct surface_contact {
     struct passed_forces *passed;      // by list
     size_t *incoming_start, *incoming; // by block: its passed forces, list after list
     size_t incoming_capacity;
-    uint32_t *own_place;  // by node: in the block that it belongs to; NO_PLACE: it is of no surface
-    uint32_t *halo_start; // by node: its places in other blocks, ascending
+    uint32_t
+        *own_location; // by node: in the block that it belongs to; NO_LOCATION: it is of no surface
+    uint32_t *halo_start; // by node: its locations in other blocks, ascending
     uint32_t *halo;
     size_t halo_count;
     double *energies;              // by list, J, and after them twice as many powers, W
@@ -314,8 +315,8 @@ static inline bool search_goes_on(double bytes)
     return !interruption_is_due() && (bytes <= 0 || memory_may_grow(bytes));
 }
 
-// As array_reserve, with an eighth of what is needed as spare room instead of up to as much: for
-// lists that change little from step to step.
+// As array_reserve, with an eighth of what is needed as spare capacity instead of up to as much:
+// for lists that change little from step to step.
 static inline bool reserve_closely(void **array, size_t *capacity, size_t needed, size_t size)
 {
     const size_t wanted = needed + needed / 8 + 16;
@@ -333,7 +334,7 @@ static inline bool reserve_closely(void **array, size_t *capacity, size_t needed
 }
 
 // Space for so many elements of an array that is about to be written anew, with a sixteenth as
-// spare room. Its contents are lost.
+// spare capacity. Its contents are lost.
 static inline bool reserve_anew(void **array, size_t *capacity, size_t needed, size_t size)
 {
     const size_t wanted = needed + needed / 16 + 16;
@@ -442,7 +443,7 @@ static inline double pair_displacement(const struct surface_contact *it,
     return relative_displacement(&it->steps[pair->a], &it->steps[pair->b]);
 }
 
-// Whether a pair of blocks at least so far apart is out of reach, with room for rounding.
+// Whether a pair of blocks at least so far apart is out of reach, with a margin for rounding.
 static inline bool is_beyond(const struct barrier *barrier, double distance)
 {
     return distance > 1.001 * (double)barrier->reach;
@@ -539,7 +540,7 @@ static inline struct range surface_nodes(const struct topology *topology, size_t
     return (struct range){(size_t)first, (size_t)(first + count)};
 }
 
-// That of a node, the other way round.
+// That of a node, the inverse.
 static inline size_t surface_body_of(const struct topology *topology, uint64_t node)
 {
     size_t m = 0;
@@ -688,39 +689,39 @@ static inline bool candidate_next(struct candidate_walk *walk, struct candidate 
     return true;
 }
 
-// A place is a block and the number of a node in it.
-#define NO_PLACE UINT32_MAX
+// A location is a block and the number of a node in it.
+#define NO_LOCATION UINT32_MAX
 
-static inline uint32_t place_of(size_t block, uint32_t local)
+static inline uint32_t location_of(size_t block, uint32_t local)
 {
     return (uint32_t)block << NODE_BITS | local;
 }
 
-static inline uint32_t block_of_place(uint32_t place)
+static inline uint32_t block_of_location(uint32_t location)
 {
-    return place >> NODE_BITS;
+    return location >> NODE_BITS;
 }
 
-static inline uint32_t local_of_place(uint32_t place)
+static inline uint32_t local_of_location(uint32_t location)
 {
-    return place & ((1 << NODE_BITS) - 1);
+    return location & ((1 << NODE_BITS) - 1);
 }
 
 // The block to which a node with a surface belongs.
 static inline uint32_t own_block(const struct surface_contact *it, size_t node)
 {
-    return block_of_place(it->own_place[node]);
+    return block_of_location(it->own_location[node]);
 }
 
-// The places of a node in the blocks that it is part of: first that in the block to which it
-// belongs; NO_PLACE after the last one, and for a node of no surface.
-static inline uint32_t node_place(const struct surface_contact *it, size_t node, uint32_t k)
+// The locations of a node in the blocks that it is part of: first that in the block to which it
+// belongs; NO_LOCATION after the last one, and for a node of no surface.
+static inline uint32_t node_location(const struct surface_contact *it, size_t node, uint32_t k)
 {
-    const uint32_t own = it->own_place[node];
-    if (own == NO_PLACE || k == 0)
+    const uint32_t own = it->own_location[node];
+    if (own == NO_LOCATION || k == 0)
         return own;
     const uint32_t at = it->halo_start[node] + k - 1;
-    return at < it->halo_start[node + 1] ? it->halo[at] : NO_PLACE;
+    return at < it->halo_start[node + 1] ? it->halo[at] : NO_LOCATION;
 }
 
 // The node of a block with this number in it.

@@ -6,7 +6,7 @@
 // up the skin, and tiles that were far from each other may move by their distance.
 #include "contact/surface_motion.h"
 #include "contact/surface_shares.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 
 #include <assert.h>
 
@@ -192,8 +192,8 @@ bool REAL_NAME(surface_tiles_make)(struct system *system)
         !ALLOCATE(it->part_boxes, it->tile_part_capacity) ||
         !ALLOCATE(it->part_speeds, it->tile_part_capacity) ||
         !ALLOCATE(it->moved, it->tile_capacity) || !ALLOCATE(it->bounds, it->tile_capacity) ||
-        !ALLOCATE(it->ways, it->tile_capacity) || !ALLOCATE(it->befores, it->tile_capacity) ||
-        !allocate_pairs(it, allocator))
+        !ALLOCATE(it->moved_in_step, it->tile_capacity) ||
+        !ALLOCATE(it->moved_to_start, it->tile_capacity) || !allocate_pairs(it, allocator))
         return false;
     for (size_t b = 0; b < it->body_count; b++) {
         if (!it->wanted[b])
@@ -227,8 +227,8 @@ void REAL_NAME(surface_tiles_free)(struct system *system)
     }
     REAL_NAME(motion_free)(&it->motion, allocator);
     system->motion = NULL;
-    RELEASE(it->befores, it->tile_capacity);
-    RELEASE(it->ways, it->tile_capacity);
+    RELEASE(it->moved_to_start, it->tile_capacity);
+    RELEASE(it->moved_in_step, it->tile_capacity);
     RELEASE(it->moved, it->tile_capacity);
     RELEASE(it->bounds, it->tile_capacity);
     RELEASE(it->part_speeds, it->tile_part_capacity);
@@ -355,11 +355,12 @@ void REAL_NAME(surface_tiles_limit)(struct surface_contact *it)
     for (size_t a = 0; a < it->tile_count; a++)
         for (size_t b = a; b < it->tile_count; b++) {
             const double thickness = thickness_of_tiles(it, a, b);
-            double room = it->skin_listed * thickness;
+            double margin = it->skin_listed * thickness;
             if (a != b)
-                room = fmax(room, 0.999 * (distance_of_boxes(&it->moved[a], &it->moved[b]) -
-                                           1.5 * thickness));
-            const real tightness = touch_each_other(it, a, b) ? (real)(1.00001 / (room * room)) : 0;
+                margin = fmax(margin, 0.999 * (distance_of_boxes(&it->moved[a], &it->moved[b]) -
+                                               1.5 * thickness));
+            const real tightness =
+                touch_each_other(it, a, b) ? (real)(1.00001 / (margin * margin)) : 0;
             it->tightness[a * it->tile_stride + b] = tightness;
             it->tightness[b * it->tile_stride + a] = tightness;
         }
@@ -435,7 +436,7 @@ static struct step_bound extend_bounds(struct system *system)
     const double dt = moving_step(&system->settings);
     struct displacements all = no_displacements(); // of all tiles
     double rounding = 0;                           // the greatest, m
-    memcpy(it->befores, it->bounds, it->tile_count * sizeof *it->befores);
+    memcpy(it->moved_to_start, it->bounds, it->tile_count * sizeof *it->moved_to_start);
     for (size_t t = 0; t < it->tile_count; t++)
         it->moved[t] = no_displacements();
     for (size_t i = 0; i < it->tile_part_count; i++) {
@@ -466,9 +467,10 @@ static struct step_bound extend_bounds(struct system *system)
         const struct displacements *speeds = &it->moved[t];
         const bool rests = speeds->least[0] > speeds->most[0];
         for (int axis = 0; axis < 3; axis++) {
-            it->ways[t].least[axis] =
+            it->moved_in_step[t].least[axis] =
                 rests ? 0 : (real)(dt * (double)speeds->least[axis] - rounding);
-            it->ways[t].most[axis] = rests ? 0 : (real)(dt * (double)speeds->most[axis] + rounding);
+            it->moved_in_step[t].most[axis] =
+                rests ? 0 : (real)(dt * (double)speeds->most[axis] + rounding);
         }
     }
     double square = 0; // of how far two tiles may have moved apart
@@ -476,9 +478,9 @@ static struct step_bound extend_bounds(struct system *system)
         const double apart = dt * ((double)all.most[axis] - (double)all.least[axis]) + 2 * rounding;
         square += apart * apart;
     }
-    it->way_most = sqrt(square);
+    it->moved_in_step_most = sqrt(square);
     it->rounding = rounding;
-    it->ways_known = true;
+    it->moved_in_step_known = true;
     return (struct step_bound){
         .known = true,
         .step = 1.00001 * sqrt(it->tightest * square),
@@ -512,9 +514,9 @@ static void bound_uses(struct surface_contact *it, struct step_bound *bound)
 
 // m, up to which distance at the start candidates have to be looked at of which two nodes may have
 // moved so far relative to each other in the step (surface_limit.c).
-static double distance_cut(const struct surface_contact *it, double way, double thickness)
+static double distance_cut(const struct surface_contact *it, double motion, double thickness)
 {
-    return distance_of_cuts(way + 2 * it->rounding, CUT_LEAST * thickness);
+    return distance_of_cuts(motion + 2 * it->rounding, CUT_LEAST * thickness);
 }
 
 // m, of two bodies.
@@ -531,12 +533,13 @@ static double least_thickness(const struct surface_contact *it)
 // reach of forces might be cut.
 static bool is_slow(const struct surface_contact *it)
 {
-    return distance_cut(it, it->way_most, greatest_thickness(it)) <= 1.5 * least_thickness(it);
+    return distance_cut(it, it->moved_in_step_most, greatest_thickness(it)) <=
+           1.5 * least_thickness(it);
 }
 
 // Whether lists have all candidates that the cut of the step might look at. Lists of the reach of
 // forces have those of slow tiles.
-static bool cover_way(const struct surface_contact *it)
+static bool skins_cover_step(const struct surface_contact *it)
 {
     if (is_slow(it))
         return true;
@@ -545,64 +548,66 @@ static bool cover_way(const struct surface_contact *it)
             const double thickness = thickness_of_tiles(it, a, b), reach = 1.5 * thickness;
             if (!touch_each_other(it, a, b))
                 continue;
-            const double distance =
-                distance_cut(it, relative_displacement(&it->ways[a], &it->ways[b]), thickness);
+            const double distance = distance_cut(
+                it, relative_displacement(&it->moved_in_step[a], &it->moved_in_step[b]), thickness);
             if (distance <= reach)
                 continue;
             const double tightness = (double)it->tightness[a * it->tile_stride + b];
-            const double room =
-                relative_displacement(&it->befores[a], &it->befores[b]) + distance - reach;
-            if (tightness == 0 || room * sqrt(tightness) > 0.999) // 0: of a sheet that is flat
+            const double margin =
+                relative_displacement(&it->moved_to_start[a], &it->moved_to_start[b]) + distance -
+                reach;
+            if (tightness == 0 || margin * sqrt(tightness) > 0.999) // 0: of a sheet that is flat
                 return false;
         }
     return true;
 }
 
-// By worker 0, after it->ways have changed.
-static void gather_way(struct surface_contact *it)
+// By worker 0, after it->moved_in_step have changed.
+static void find_moved_in_step_most(struct surface_contact *it)
 {
     struct displacements all = no_displacements();
     for (size_t t = 0; t < it->tile_count; t++) {
-        displacements_include(&all, it->ways[t].least);
-        displacements_include(&all, it->ways[t].most);
+        displacements_include(&all, it->moved_in_step[t].least);
+        displacements_include(&all, it->moved_in_step[t].most);
     }
-    it->way_most = relative_displacement(&all, &all);
-    it->ways_known = true;
+    it->moved_in_step_most = relative_displacement(&all, &all);
+    it->moved_in_step_known = true;
 }
 
-// The way of each tile in the step, exactly, from the starts of nodes; and since lists were made
+// How far each tile moves in the step, exactly, from the starts of nodes; and since lists were made
 // until then. Ends with a barrier.
-static void find_ways(struct system *system, const real *const start[3],
-                      const struct worker *worker)
+static void find_moved_in_step(struct system *system, const real *const start[3],
+                               const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
     const real *const now[3] = {s->x, s->y, s->z}, *const listed[3] = {it->list_x, it->list_y,
                                                                        it->list_z};
-    find_boxes_between(system, start, listed, it->befores, worker);
+    find_boxes_between(system, start, listed, it->moved_to_start, worker);
     worker_barrier(worker);
-    find_boxes_between(system, now, start, it->ways, worker);
+    find_boxes_between(system, now, start, it->moved_in_step, worker);
     if (worker->index == 0)
-        gather_way(it);
+        find_moved_in_step_most(it);
     worker_barrier(worker);
 }
 
-// The greatest way of two tiles relative to each other, over half their thickness.
-static double greatest_way(const struct surface_contact *it)
+// The greatest relative motion of two tiles, over half their thickness.
+static double greatest_relative_motion(const struct surface_contact *it)
 {
     double most = 0;
     for (size_t a = 0; a < it->tile_count; a++)
         for (size_t b = a; b < it->tile_count; b++)
             if (touch_each_other(it, a, b))
-                most = fmax(most, relative_displacement(&it->ways[a], &it->ways[b]) /
-                                      thickness_of_tiles(it, a, b));
+                most =
+                    fmax(most, relative_displacement(&it->moved_in_step[a], &it->moved_in_step[b]) /
+                                   thickness_of_tiles(it, a, b));
     return most;
 }
 
 // The skin of lists for the start that suffice for the cut, whatever they were before.
-static double skin_of_way(const struct surface_contact *it)
+static double skin_of_step(const struct surface_contact *it)
 {
-    return fmin(SKIN_MAX, fmax(SKIN_MIN, 2.3 * greatest_way(it))); // distance_of_cuts
+    return fmin(SKIN_MAX, fmax(SKIN_MIN, 2.3 * greatest_relative_motion(it))); // distance_of_cuts
 }
 
 // Whether the velocities of this step show that lists last, without the positions of the nodes.
@@ -619,7 +624,7 @@ static bool bounds_suffice(struct system *system, struct step_bound *bound)
     *bound = extend_bounds(system);
     bound_uses(it, bound);
     if (!are_lasting(bound->used, bound->step) ||
-        !are_lasting(bound->flat_used, bound->flat_step) || !cover_way(it))
+        !are_lasting(bound->flat_used, bound->flat_step) || !skins_cover_step(it))
         return false;
     it->skin_used = bound->used;
     if (holds_flat(it))
@@ -642,9 +647,9 @@ static bool bounds_hold(const struct surface_contact *it)
 }
 #endif
 
-// What the way of a step that is so long uses of the flatness of sheets, on every worker. Ends with
+// What a step that is so long uses of the flatness of sheets, on every worker. Ends with
 // a barrier.
-static double use_of_way(struct system *system, double step, const struct worker *worker)
+static double flatness_used_by_step(struct system *system, double step, const struct worker *worker)
 {
     REAL_NAME(flat_sheets_measure)(system, step, worker);
     worker_barrier(worker);
@@ -653,17 +658,17 @@ static double use_of_way(struct system *system, double step, const struct worker
     return used;
 }
 
-// How flat sheets are, and in `bound`, on worker 0, whether they were so on the whole way of the
+// How flat sheets are, and in `bound`, on worker 0, whether they were so throughout the
 // step, where that does not follow from velocities.
 static void measure_flat_sheets(struct system *system, struct step_bound *bound,
                                 const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     if (worker->index == 0)
-        it->flat->way_known = bound->known && bound->flat_used <= 1;
+        it->flat->step_known = bound->known && bound->flat_used <= 1;
     worker_barrier(worker);
-    if (!it->flat->way_known) {
-        const double used = use_of_way(system, moving_step(&system->settings), worker);
+    if (!it->flat->step_known) {
+        const double used = flatness_used_by_step(system, moving_step(&system->settings), worker);
         if (worker->index == 0) {
             bound->flat_used = used;
             bound->flat_step = fmax(used - it->flat->used, 0);
@@ -684,21 +689,21 @@ static double rounding_of(const struct surface_contact *it)
     return 4 * (double)REAL_EPSILON * (it->farthest + moved);
 }
 
-// Bounds of the ways of tiles, by what they had moved since lists were made until the start of the
-// step.
+// Bounds of the motion of tiles, by what they had moved since lists were made until the start of
+// the step.
 static void bound_ways(const struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
-    it->ways_known = it->bounds_before && !it->displaced;
-    if (!it->ways_known)
+    it->moved_in_step_known = it->bounds_before && !it->displaced;
+    if (!it->moved_in_step_known)
         return;
-    memcpy(it->befores, it->bounds, it->tile_count * sizeof *it->befores);
+    memcpy(it->moved_to_start, it->bounds, it->tile_count * sizeof *it->moved_to_start);
     for (size_t t = 0; t < it->tile_count; t++)
         for (int axis = 0; axis < 3; axis++) {
-            it->ways[t].least[axis] = it->moved[t].least[axis] - it->bounds[t].most[axis];
-            it->ways[t].most[axis] = it->moved[t].most[axis] - it->bounds[t].least[axis];
+            it->moved_in_step[t].least[axis] = it->moved[t].least[axis] - it->bounds[t].most[axis];
+            it->moved_in_step[t].most[axis] = it->moved[t].most[axis] - it->bounds[t].least[axis];
         }
-    gather_way(it);
+    find_moved_in_step_most(it);
 }
 
 bool REAL_NAME(surface_positions_allocate)(struct system *system)
@@ -746,30 +751,31 @@ void REAL_NAME(surface_positions_release)(struct system *system)
 }
 
 // Exactly, from the starts of all nodes.
-static void measure_ways(struct system *system, const struct worker *worker)
+static void measure_step(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     if (!have_old_positions(system, worker))
         return;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
     if (it->lifts || !it->keeps_start)
-        REAL_NAME(surface_way_starts)(system, old, worker);
+        REAL_NAME(surface_step_starts)(system, old, worker);
     worker_barrier(worker);
-    find_ways(system, (const real *const *)old, worker);
+    find_moved_in_step(system, (const real *const *)old, worker);
 }
 
 bool REAL_NAME(surface_motion_may_fly)(const struct system *system)
 {
     const struct surface_contact *it = system->surface_contact;
-    return it->ways_known && isfinite(it->way_most) && it->way_most > FAR_WAY * least_thickness(it);
+    return it->moved_in_step_known && isfinite(it->moved_in_step_most) &&
+           it->moved_in_step_most > FAR_MOTION * least_thickness(it);
 }
 
 bool REAL_NAME(surface_motion_flies)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    measure_ways(system, worker);
+    measure_step(system, worker);
     if (worker->index == 0)
-        it->flies = it->old_x && greatest_way(it) > FAR_WAY;
+        it->flies = it->old_x && greatest_relative_motion(it) > FAR_MOTION;
     worker_barrier(worker);
     return it->flies;
 }
@@ -810,16 +816,16 @@ bool REAL_NAME(surface_lists_check)(struct system *system, const struct worker *
         it->rounding = rounding_of(it);
         if (!bound.known)
             bound_ways(system);
-        it->ways_wanted = !it->rows && (!it->ways_known || !cover_way(it));
+        it->moved_in_step_wanted = !it->rows && (!it->moved_in_step_known || !skins_cover_step(it));
     }
     worker_barrier(worker);
-    if (it->ways_wanted)
-        measure_ways(system, worker);
+    if (it->moved_in_step_wanted)
+        measure_step(system, worker);
     if (worker->index == 0) {
         double most = greatest_use(it, it->moved);
         const double step = bound.known ? bound.step : fmax(most - it->skin_used, 0);
-        const bool covers = !it->ways_wanted || !isfinite(it->way_most) ||
-                            (greatest_use(it, it->befores) <= 1 && cover_way(it));
+        const bool covers = !it->moved_in_step_wanted || !isfinite(it->moved_in_step_most) ||
+                            (greatest_use(it, it->moved_to_start) <= 1 && skins_cover_step(it));
         it->skin_used = it->skin_known = most;
         it->lists_due_next = it->lists_due || !are_lasting(most, step);
         if (holds_flat(it)) {
@@ -863,23 +869,24 @@ bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct work
     double flat = 0;
     worker_barrier(worker); // all have finished with the boxes
     if (holds_flat(it)) {
-        flat = use_of_way(system, it->way_step, worker);
+        flat = flatness_used_by_step(system, it->step_length, worker);
         REAL_NAME(flat_sheets_measure)(system, 0, worker);
     }
     find_boxes(system, BOXES_SINCE_LISTS, worker);
     if (worker->index == 0) {
         const double most = fmax(flat, greatest_use(it, it->moved));
-        gather_way(it);
-        it->narrow = (most > 1 || !cover_way(it)) && isfinite(most) && isfinite(it->way_most);
+        find_moved_in_step_most(it);
+        it->narrow = (most > 1 || !skins_cover_step(it)) && isfinite(most) &&
+                     isfinite(it->moved_in_step_most);
     }
     worker_barrier(worker);
     return it->narrow;
 }
 
-void REAL_NAME(surface_ways_find)(struct system *system, const struct worker *worker)
+void REAL_NAME(surface_motion_in_step)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
-    find_ways(system, (const real *const *)it->starts, worker);
+    find_moved_in_step(system, (const real *const *)it->starts, worker);
 }
 
 // The displacements of nodes in `time` with their present velocities and gravity. By tile, as
@@ -913,10 +920,10 @@ static void find_expected(struct system *system, double time, const struct worke
 //
 // Their stages are evaluated at guesses, which are as far from the start of the step as a body
 // moves in it, and what has passed through each other by then counts as contact. So lists have to
-// be complete for the whole way from the start: up to the reach and what a pair of tiles has moved,
-// and for the cutting of the step (surface_limit.c) up to twice that and more. Then neither forces
-// nor cuts depend on when lists were made. They are made for the present velocities and gravity;
-// where forces move nodes farther than that, they are made again, for the start.
+// be complete for all of the motion from the start: up to the reach and what a pair of tiles has
+// moved, and for the cutting of the step (surface_limit.c) up to twice that and more. Then neither
+// forces nor cuts depend on when lists were made. They are made for the present velocities and
+// gravity; where forces move nodes farther than that, they are made again, for the start.
 
 // What a pair of tiles that moves so far relative to each other needs beyond the reach, m.
 static double room_for(const struct surface_contact *it, size_t a, size_t b, double moved)
@@ -940,12 +947,12 @@ static struct step_needs needs_of_step(const struct surface_contact *it)
         for (size_t b = a; b < it->tile_count; b++) {
             if (!touch_each_other(it, a, b))
                 continue;
-            const double room =
+            const double margin =
                 room_for(it, a, b, relative_displacement(&it->moved[a], &it->moved[b]));
             const double start = relative_displacement(&it->bounds[a], &it->bounds[b]);
             const double tightness = (double)it->tightness[a * it->tile_stride + b];
-            needs.use = fmax(needs.use, (start + room) * sqrt(tightness));
-            needs.skin = fmax(needs.skin, room / thickness_of_tiles(it, a, b));
+            needs.use = fmax(needs.use, (start + margin) * sqrt(tightness));
+            needs.skin = fmax(needs.skin, margin / thickness_of_tiles(it, a, b));
         }
     return needs;
 }
@@ -1026,13 +1033,13 @@ void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const stru
     if (!have_old_positions(system, worker))
         return;
     real *const old[3] = {it->old_x, it->old_y, it->old_z};
-    if (it->way_kept || it->lifts || !it->keeps_start)
-        REAL_NAME(surface_way_starts)(system, old, worker);
+    if (it->being_cut || it->lifts || !it->keeps_start)
+        REAL_NAME(surface_step_starts)(system, old, worker);
     worker_barrier(worker);
-    if (!it->way_kept)
-        find_ways(system, (const real *const *)old, worker);
+    if (!it->being_cut)
+        find_moved_in_step(system, (const real *const *)old, worker);
     if (worker->index == 0) {
-        it->skin_least = most ? SKIN_MAX : skin_of_way(it);
+        it->skin_least = most ? SKIN_MAX : skin_of_step(it);
         it->lists_due = it->overshot = true;
         it->start_known &= it->rows != NULL; // which is that of an implicit step already
     }
@@ -1040,8 +1047,8 @@ void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const stru
     prepare_for_kept(system, worker);
 }
 
-// Whether two tiles may have moved relative to each other by more than FAR_WAY thicknesses in the
-// part `elapsed` of a step, by it->moved and what they had moved when it began.
+// Whether two tiles may have moved relative to each other by more than FAR_MOTION thicknesses in
+// the part `elapsed` of a step, by it->moved and what they had moved when it began.
 static bool stage_may_fly(const struct surface_contact *it, double elapsed)
 {
     struct displacements all = no_displacements();
@@ -1054,11 +1061,11 @@ static bool stage_may_fly(const struct surface_contact *it, double elapsed)
             all.least[axis] = least < all.least[axis] ? least : all.least[axis];
             all.most[axis] = most > all.most[axis] ? most : all.most[axis];
         }
-    return relative_displacement(&all, &all) > elapsed * FAR_WAY * least_thickness(it);
+    return relative_displacement(&all, &all) > elapsed * FAR_MOTION * least_thickness(it);
 }
 
 // Whether the run has certainly diverged at a stage in which nodes fly: as is asked at the end of a
-// step before it is cut. By the way from the start, as this must not depend on when lists were
+// step before it is cut. By the motion from the start, as this must not depend on when lists were
 // made. The same on every worker.
 static bool stage_is_lost(struct system *system, double elapsed, const struct worker *worker)
 {
@@ -1067,7 +1074,7 @@ static bool stage_is_lost(struct system *system, double elapsed, const struct wo
         return false;
     find_boxes(system, BOXES_SINCE_START, worker);
     if (worker->index == 0)
-        it->gives_up = greatest_displacement(it) > elapsed * FAR_WAY;
+        it->gives_up = greatest_displacement(it) > elapsed * FAR_MOTION;
     worker_barrier(worker);
     return it->gives_up;
 }

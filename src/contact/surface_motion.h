@@ -57,15 +57,15 @@ void REAL_NAME(surface_lists_hold)(struct system *system, const struct worker *w
 void REAL_NAME(surface_lists_reach)(struct system *system, double time,
                                     const struct worker *worker);
 
-// Makes lists again for the start of the step, as wide as its cut needs: the greatest way of two
-// tiles is that of the step, or what the cut has had so far. `most`: as wide as lists can be. Ends
-// with a barrier.
+// Makes lists again for the start of the step, as wide as its cut needs: the greatest relative
+// motion of two tiles is that of the step, or what the cut has had so far. `most`: as wide as lists
+// can be. Ends with a barrier.
 void REAL_NAME(surface_lists_widen)(struct system *system, bool most, const struct worker *worker);
 
 // Whether two tiles may have moved relative to each other by more than so many thicknesses in an
 // explicit step, and whether they have, by the starts of all nodes: how wide lists have to be for
 // it. After surface_lists_check; the second ends with a barrier. The same on every worker.
-#define FAR_WAY 2
+#define FAR_MOTION 2
 bool REAL_NAME(surface_motion_may_fly)(const struct system *system);
 bool REAL_NAME(surface_motion_flies)(struct system *system, const struct worker *worker);
 
@@ -74,8 +74,8 @@ bool REAL_NAME(surface_motion_flies)(struct system *system, const struct worker 
 // together and of which a floor stops one. The same on every worker.
 bool REAL_NAME(surface_lists_check_cut)(struct system *system, const struct worker *worker);
 
-// Before a cut, whose start is kept: it->ways, which it extends. Ends with a barrier.
-void REAL_NAME(surface_ways_find)(struct system *system, const struct worker *worker);
+// Before a cut, whose start is kept: it->moved_in_step, which it extends. Ends with a barrier.
+void REAL_NAME(surface_motion_in_step)(struct system *system, const struct worker *worker);
 
 // The arrays old_x, old_y and old_z, unless they are there: explicit steps that do not keep their
 // start have them once a step is cut, or needs wider lists. By one worker; false without memory.

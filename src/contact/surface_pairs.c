@@ -8,7 +8,7 @@
 // from their distances. They stay for some steps, since where one step is cut the next one often
 // is.
 #include "contact/surface_shares.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void place_new(struct system *system, size_t b, enum pairs_start start)
     }
     for (uint32_t i = 0; i < SURFACE_NODES; i++) {
         const uint32_t node = it->surfaces.nodes[block->first_node + (i < block->nodes ? i : 0)];
-        const struct point at = REAL_NAME(surface_way_start)(system, node);
+        const struct point at = REAL_NAME(surface_step_start)(system, node);
         it->start[b][0][i] = at.x;
         it->start[b][1][i] = at.y;
         it->start[b][2][i] = at.z;
@@ -167,7 +167,7 @@ static void leave_pairs(struct surface_contact *it, size_t index)
     list->used = 0;
     for (size_t p = 0; p < list->pair_count; p++)
         if (pair_is_shared(it->shares, index, &list->pairs[p].pair)) {
-            list->used += code_room(counts_of(list, &list->pairs[p]));
+            list->used += code_space(counts_of(list, &list->pairs[p]));
             list->pairs[count++] = list->pairs[p];
         }
     list->pair_count = count;

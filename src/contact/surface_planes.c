@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "contact/surface_tangent.h"
-#include "contact/surface_way.h"
+#include "contact/surface_rollback.h"
 
 // ---- The plane between two sides
 
@@ -106,7 +106,7 @@ void REAL_NAME(crossing_find)(const struct system *system, const struct block_pa
     vec3 start[4];
     for (int i = 0; i < 4; i++) {
         it->nodes[i] = block_node(contact, blocks[found->side[i]], found->local[i]);
-        start[i] = vec3_of_point(REAL_NAME(surface_way_start)(system, it->nodes[i]));
+        start[i] = vec3_of_point(REAL_NAME(surface_step_start)(system, it->nodes[i]));
         it->moved[i] =
             vec3_subtract(vec3_of_point(state_point(system->state, it->nodes[i])), start[i]);
         it->velocity[i] = step_velocity(system->state, it->nodes[i]);

@@ -9,10 +9,10 @@
 // move apart by less than half the distance to what is near, which lets nothing cross.
 //
 // Before that free bodies move apart as a whole, to where contact does not act on them, as far as
-// there is room: what surfaces have in the range of the barrier throws them apart, and what is
-// moved node by node deforms them. Where curves do not say how, since bodies lie in the same place,
-// or since a rope has no curve in common with a surface, they leave along axes that separate their
-// hulls (hull_separation.h).
+// there is space: what surfaces have in the range of the barrier throws them apart, and what is
+// moved node by node deforms them. Where curves do not say how, since bodies lie in the same
+// position, or since a rope has no curve in common with a surface, they leave along axes that
+// separate their hulls (hull_separation.h).
 //
 // Edges without triangles (ropes) have a point in common with a triangle: where a whole rope cannot
 // leave, it is drawn back on the side of the nearer end.
@@ -32,7 +32,7 @@ enum { ROUNDS = 4000, WHOLE_ROUNDS = 100, LENGTH_SWEEPS = 3 };
 // most.
 static const double STEP = 0.05, STEP_MAX = 0.4;
 // If there are no fewer crossings for so many rounds, steps become larger by this factor; if there
-// are none for so many times as many, there is no way.
+// are none for so many times as many, there is no solution.
 enum { PATIENCE = 40, PATIENCE_TIMES = 20, WHOLE_PATIENCE_TIMES = 5 };
 static const double STEP_GROWTH = 1.3;
 // What is too near is pushed until so many rounds have not brought what it lacks, summed, below
@@ -566,7 +566,7 @@ static void move_pair_apart(struct relaxation *it, const struct close_pair *pair
     it->near |= pair->distance < REACH * pair->thickness;
 }
 
-// What is inside has found no place (leave_shapes).
+// What is inside has found no position (leave_shapes).
 static void move_from_shape(void *context, const struct shape_nearest *part, vec3 normal)
 {
     struct relaxation *it = context;
@@ -664,7 +664,7 @@ static void apply_moves(struct relaxation *it, bool safely)
     }
 }
 
-// One round against crossings; false if nothing crosses, or if there is no way.
+// One round against crossings; false if nothing crosses, or if there is no solution.
 static bool untangle(struct relaxation *it)
 {
     it->crossings = 0;
@@ -772,7 +772,7 @@ static bool note_tangled(void *context, const struct surface_parts *parts)
     return true;
 }
 
-// Whole bodies; those for which there is no way go back to where they were.
+// Whole bodies; those for which there is no solution go back to where they were.
 static void untangle_wholes(struct relaxation *it, struct surface_relaxed *result)
 {
     for (size_t b = 0; b < it->body_count; b++) {
@@ -803,7 +803,7 @@ static bool is_stuck(const struct whole *whole)
     return isfinite(whole->mass) && whole->deepest < ENOUGH;
 }
 
-// Those that have found no place go back to where they were.
+// Those that have found no position go back to where they were.
 static void put_back_stuck(struct relaxation *it)
 {
     for (size_t b = 0; b < it->system->topology->body_count; b++) {
@@ -829,8 +829,8 @@ static bool leave_once(struct relaxation *it, bool straight)
 }
 
 // Bodies that nothing holds leave planes, spheres and rooms as a whole. Out of a shape that they
-// surround their parts show in different directions, so that those that find no place otherwise go
-// straight. Between walls that are nearer than a body is wide there is none.
+// surround their parts show in different directions, so that those that find no position otherwise
+// go straight. Between walls that are nearer than a body is wide there is none.
 static void leave_as_wholes(struct relaxation *it, struct surface_relaxed *result)
 {
     bool near = push_from_shapes(it);
@@ -873,8 +873,8 @@ static void leave_shapes(struct relaxation *it, struct surface_relaxed *result)
 // ---- Hulls
 //
 // Bodies leave along axes that still cross when whole bodies have been moved along curves, as those
-// in the same place, those that a rope passes through, and those that a shape has pushed into each
-// other; and bodies that touch, of which it is not known on which side of each other they are.
+// in the same position, those that a rope passes through, and those that a shape has pushed into
+// each other; and bodies that touch, of which it is not known on which side of each other they are.
 
 // Two bodies, unless nothing moves them; false without memory.
 static bool add_hulls(struct relaxation *it, size_t a, size_t b)

@@ -18,10 +18,10 @@ enum { SURFACE_WEIGHTS = 16 };
 #define LOAD_THAT_COUNTS 0.5
 
 // Of the thickness: how near surfaces may be at the start. Below this the cutting of steps
-// (numerics.md) has no room to let them slide.
+// (numerics.md) has no space to let them slide.
 static const double SURFACES_LEAST_APART = 0.05;
 
-// In an initial state, which a run may have written: what cuts leave at least, with room for
+// In an initial state, which a run may have written: what cuts leave at least, with a margin for
 // rounding.
 static const double SURFACES_LEFT_APART = 0.005;
 
@@ -54,7 +54,7 @@ struct surface_nearest {
 // those in which that is least as found by trying: m, at most 0 if a plane lies between their
 // nodes; NAN: not known.
 struct surface_overlap {
-    double way, axis[3];
+    double distance, axis[3];
 };
 
 // The node, edge or triangle of a body that is nearest to a plane, sphere or room.
@@ -74,8 +74,8 @@ struct taken_count {
     double energy, explained, taken;
 };
 
-// Steps of which the motion was cut, and those in which nodes with a prescribed motion left no way
-// to keep surfaces apart.
+// Steps of which the motion was cut, and those in which nodes with a prescribed motion left no
+// solution to keep surfaces apart.
 struct surface_cuts {
     uint64_t steps, unresolved;
     uint64_t cuts; // of which a step may have several: of substeps, and of stages that are repeated
@@ -107,12 +107,12 @@ struct surface_counts {
     uint64_t blocks, triangles, candidates, touching;
 };
 
-// The places at which surfaces and colliders touch at present, in an order that does not depend on
+// The points at which surfaces and colliders touch at present, in an order that does not depend on
 // threads.
 struct contact_points {
     taut_contact_point *items;
     uint64_t capacity;
-    bool spread;    // if there is no room for all: one of `every` instead of the first ones
+    bool spread;    // if there is no space for all: one of `every` instead of the first ones
     uint64_t count; // of all
     uint64_t every; // items has one of so many
     bool no_memory;

@@ -310,7 +310,7 @@ static void free_parcel(struct parcel *parcel)
     free(parcel->data);
 }
 
-// The place of a pair of blocks in its list, or SIZE_MAX.
+// The index of a pair of blocks in its list, or SIZE_MAX.
 static size_t find_pair(const struct surface_list *list, uint32_t a, uint32_t b)
 {
     size_t first = 0, end = list->pair_count;

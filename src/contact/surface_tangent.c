@@ -212,8 +212,8 @@ static bool are_together(const struct candidate *found, const struct point start
 
 // Whether a node passes through a triangle in the step, or an edge through an edge: where their
 // nodes come into one plane they are together, and not only the plane and the line beyond them;
-// `least`, m, leaves room for rounding where triangles meet. Nodes that come into one plane several
-// times change sides if they are together at an odd number of these times.
+// `least`, m, leaves a margin for rounding where triangles meet. Nodes that come into one plane
+// several times change sides if they are together at an odd number of these times.
 static bool passes_through(const struct candidate *found, const struct point start[4],
                            const struct point now[4], double least)
 {

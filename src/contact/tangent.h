@@ -53,11 +53,13 @@ void REAL_NAME(surface_tangent_collider_powers)(const struct system *system, dou
 // Nothing where friction_assumptions are not wanted.
 //
 // friction_predict: at the start of the step, from the memory, for a first stage at which nodes
-// have gone on with their velocities for `way`, s. From then until friction_end forces are those of
-// the assumptions; friction_stage: those of a stage with another `way` follow. Both end with a
-// barrier.
-void REAL_NAME(friction_predict)(struct system *system, double way, const struct worker *worker);
-void REAL_NAME(friction_stage)(struct system *system, double way, const struct worker *worker);
+// have gone on with their velocities for `slip_time`, s. From then until friction_end forces are
+// those of the assumptions; friction_stage: those of a stage with another `slip_time` follow. Both
+// end with a barrier.
+void REAL_NAME(friction_predict)(struct system *system, double slip_time,
+                                 const struct worker *worker);
+void REAL_NAME(friction_stage)(struct system *system, double slip_time,
+                               const struct worker *worker);
 void REAL_NAME(friction_end)(struct system *system, const struct worker *worker);
 
 // Once a system has been solved, before nodes follow its solution, a change of velocities: what the

@@ -29,9 +29,9 @@ enum { CORNER_A, CORNER_B, CORNER_C, CORNER_D };
 
 // ---- Creation
 
-static struct triangle_rest surface_rest(const struct bending_surface *surface, size_t place)
+static struct triangle_rest surface_rest(const struct bending_surface *surface, size_t index)
 {
-    return topology_triangle_rest(surface->topology, surface_number(surface, place));
+    return topology_triangle_rest(surface->topology, surface_number(surface, index));
 }
 
 // A fold by the edges of its triangles, of which the first has the lower number.
@@ -362,7 +362,7 @@ static bool find_entries(const struct system *system, struct range near,
     folds->entries = memory_allocate(system->allocator, folds->entry_count, sizeof *folds->entries);
     if (!folds->entries)
         return false;
-    // From the end, so that afterwards every start is in its place again.
+    // From the end, so that afterwards every start is in its index again.
     for (size_t f = folds->count; f-- > 0;)
         for (int corner = folds_have(folds, f) ? 4 : 0; corner-- > 0;) {
             const uint32_t node = folds->items[f].nodes[corner];

@@ -40,8 +40,8 @@ static void take_edges(const struct bending_surface *surface, struct edges *edge
 {
     const struct topology *topology = surface->topology;
     const struct topology_body *body = NULL;
-    for (size_t place = 0; place < surface->count; place++) {
-        const uint32_t number = surface_number(surface, place);
+    for (size_t index = 0; index < surface->count; index++) {
+        const uint32_t number = surface_number(surface, index);
         if (!body || number - body->first_triangle >= body->face_count)
             body = topology_body_of_triangle(topology, number);
         const uint32_t *nodes = topology_triangle(topology, body, number);
@@ -50,7 +50,7 @@ static void take_edges(const struct bending_surface *surface, struct edges *edge
             const uint32_t lower = a < b ? a : b;
             if (range_has(edges->nodes, lower))
                 take(edges, lower - (uint32_t)edges->nodes.first, a < b ? b : a,
-                     3 * (uint32_t)place + i);
+                     3 * (uint32_t)index + i);
         }
     }
 }

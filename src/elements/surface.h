@@ -12,7 +12,7 @@
 #define NO_TRIANGLE UINT32_MAX
 #define NO_FOLD     UINT32_MAX
 
-// Some triangles, each by its place among them. Places ascend with the numbers of triangles, and
+// Some triangles, each by its index among them. Indices ascend with the numbers of triangles, and
 // edge i is opposite corner i.
 struct bending_surface {
     const struct topology *topology;
@@ -26,28 +26,28 @@ struct bending_surface {
     bool bends;
 };
 
-static inline uint32_t surface_number(const struct bending_surface *surface, size_t place)
+static inline uint32_t surface_number(const struct bending_surface *surface, size_t index)
 {
-    return surface->triangles ? surface->triangles[place] : (uint32_t)place;
+    return surface->triangles ? surface->triangles[index] : (uint32_t)index;
 }
 
-static inline bool surface_is_curved(const struct bending_surface *surface, size_t place)
+static inline bool surface_is_curved(const struct bending_surface *surface, size_t index)
 {
-    return surface->curved[surface_number(surface, place)];
+    return surface->curved[surface_number(surface, index)];
 }
 
-static inline const uint32_t *surface_corners(const struct bending_surface *surface, size_t place)
+static inline const uint32_t *surface_corners(const struct bending_surface *surface, size_t index)
 {
-    const uint32_t number = surface_number(surface, place);
+    const uint32_t number = surface_number(surface, index);
     return topology_triangle(surface->topology,
                              topology_body_of_triangle(surface->topology, number), number);
 }
 
 // The index of the edge of a triangle that it shares with another one.
-static inline int surface_edge_with(const struct bending_surface *surface, size_t place,
+static inline int surface_edge_with(const struct bending_surface *surface, size_t index,
                                     uint32_t other)
 {
-    const uint32_t *others = surface->others[place];
+    const uint32_t *others = surface->others[index];
     return others[0] == other ? 0 : others[1] == other ? 1 : 2;
 }
 

@@ -388,7 +388,7 @@ static bool solve_stage(struct system *system, struct stage_rule stage, const st
     REAL_NAME(friction_predict)(system, stage.g, worker);
     REAL_NAME(implicit_forget_colliders)(system, stage, worker);
     follow_velocity(system, (real)stage.g, worker);
-    REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
+    REAL_NAME(kinematic_set_positions)(system, stage.elapsed, worker);
     const bool same = newton(system, stage, worker);
     REAL_NAME(mouse_spring_store_force)(system, worker);
     return same;
@@ -679,7 +679,7 @@ static void solve_again(struct system *system, struct stage_rule stage, const st
     REAL_NAME(friction_stage)(system, stage.g, worker);
     REAL_NAME(implicit_forget_colliders)(system, stage, worker);
     follow_velocity(system, (real)stage.g, worker);
-    REAL_NAME(kinematic_place)(system, stage.elapsed, worker);
+    REAL_NAME(kinematic_set_positions)(system, stage.elapsed, worker);
     find_residual(system, stage, worker);
     bool settled = true;
     solve_constrained(system, stage, rule, newton == 1, 0, worker);
@@ -869,10 +869,10 @@ static void start_from_two(struct system *system, const struct worker *worker)
     struct range share = node_share(system, worker);
     const bool mixed = state_is_mixed(s);
     for (size_t i = share.first; mixed && i < share.end; i++) {
-        const struct split_difference way = split_subtract(x, x0, i);
+        const struct split_difference change = split_subtract(x, x0, i);
         const struct split_difference kick = split_subtract(v, v0, i);
         split_copy(base, x, i);
-        split_add(base, i, third * way.x, third * way.y, third * way.z);
+        split_add(base, i, third * change.x, third * change.y, third * change.z);
         split_copy(start, v, i);
         split_add(start, i, third * kick.x, third * kick.y, third * kick.z);
     }

@@ -22,10 +22,10 @@ static void keep_fraction(struct system *system, double fraction, const struct w
     for (size_t i = share.first; i < share.end; i++) {
         if (system->constants->inverse_mass[i] == 0)
             continue;
-        const struct split_difference way = split_subtract(x, positions, i);
+        const struct split_difference change = split_subtract(x, positions, i);
         const struct split_difference kick = split_subtract(v, velocities, i);
         split_copy(x, positions, i);
-        split_add(x, i, kept * way.x, kept * way.y, kept * way.z);
+        split_add(x, i, kept * change.x, kept * change.y, kept * change.z);
         split_copy(v, velocities, i);
         split_add(v, i, kept * kick.x, kept * kick.y, kept * kick.z);
     }

@@ -83,7 +83,7 @@ void REAL_NAME(implicit_note_impact)(struct system *system, bool known, const st
     const bool noted = system->work.closes; // the previous step had an impact
     worker_barrier(worker);                 // all have read the flag
     if (!noted && !known) {
-        REAL_NAME(kinematic_place)(system, 0, worker);
+        REAL_NAME(kinematic_set_positions)(system, 0, worker);
         REAL_NAME(work_note_start)(system, worker);
     }
     if (worker->index == 0) {
@@ -133,10 +133,10 @@ void REAL_NAME(implicit_note_kicks)(struct system *system, const struct worker *
 // Neither what a step would have without its cut at the end is a state of the run, nor are the
 // forces of its equations, which act there (docs/numerics.md, contact with implicit integrators).
 //
-// Nodes that are cut one by one. On the way w'' of a node that is left, its forces have done (F +
-// F'').w'' / 2, of those at the start and after the cut; whatever its kinetic energy has not gained
-// of that, the cut has taken, or the damping of the method. A node that stays where it was, pressed
-// on a surface, has a work of 0.
+// Nodes that are cut one by one. On the displacement w'' of a node that is left, its forces have
+// done (F + F'').w'' / 2, of those at the start and after the cut; whatever its kinetic energy has
+// not gained of that, the cut has taken, or the damping of the method. A node that stays where it
+// was, pressed on a surface, has a work of 0.
 //
 // A step that is shortened to a fraction f as a whole, with k = v' - v: of the change of the
 // kinetic energy without the cut f would be left, and is, but for f (1 - f) m k^2 / 2, since k.v is
@@ -198,13 +198,13 @@ static void sum_cut(const struct system *system, const void *argument, struct ra
             continue;
         const vec3 start = split_vector(v, i), end = node_velocity(s, i);
         const struct split_difference moved = split_subtract(state_positions(s), x, i);
-        const vec3 way = vec3_make((double)moved.x, (double)moved.y, (double)moved.z);
+        const vec3 motion = vec3_make((double)moved.x, (double)moved.y, (double)moved.z);
         const vec3 forces = vec3_add(node_vector(it->start_force, i), node_force(s, i));
         const vec3 kick = vec3_scale(1 / fraction, vec3_subtract(uncut, start));
         sums[1] += mass * vec3_dot(kick, kick);
-        sums[0] +=
-            vec3_dot(forces, way) / 2 - mass * ((vec3_dot(end, end) - vec3_dot(start, start)) / 2 +
-                                                lost_by_shortening(fraction, kick));
+        sums[0] += vec3_dot(forces, motion) / 2 -
+                   mass * ((vec3_dot(end, end) - vec3_dot(start, start)) / 2 +
+                           lost_by_shortening(fraction, kick));
     }
 }
 
@@ -393,7 +393,7 @@ bool REAL_NAME(implicit_gains_energy)(struct system *system, struct stage_rule s
     const double part = is_midpoint(system) ? 1e-3 : 1e-4, digits = 8 * (double)REAL_EPSILON;
     const taut_energy *start = &system->implicit->start.energy;
     const taut_energy *end = &system->implicit->end.energy;
-    REAL_NAME(kinematic_place)(system, system->settings.dt, worker);
+    REAL_NAME(kinematic_set_positions)(system, system->settings.dt, worker);
     sample_energy(system, system->state->step + 1, &system->implicit->end, worker);
     // With low parts heights are rounded as in double, and their change as forces are.
     const bool mixed = state_is_mixed(system->state);

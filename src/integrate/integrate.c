@@ -391,7 +391,7 @@ static bool limit_until(struct system *system, struct evaluation end, double beg
                         const struct worker *worker)
 {
     if (worker->index == 0) // before the barriers of what follows
-        REAL_NAME(surface_contact_set_way)(system, begin, step);
+        REAL_NAME(surface_contact_set_step)(system, begin, step);
     REAL_NAME(exchange_wanted_nodes)(system, worker);
     if (REAL_NAME(surface_contact_gave_up)(system)) { // in an earlier substep
         REAL_NAME(surface_contact_give_up)(system, worker);
@@ -430,7 +430,7 @@ static void count_lift(struct system *system, struct evaluation end, bool holds,
 // and may move them through others. Where it would, the step is cut as if they had come there at
 // once. In all other steps nodes are put back, and the projection moves them as if this had not
 // been. A cut may leave nodes inside a sphere: then again. In the frame of a sphere that moves
-// (surface_carriers.h) the start of the step leaves all nodes outside, and parts of the way there
+// (surface_carriers.h) the start of the step leaves all nodes outside, and parts of the path there
 // end inside as those around one at rest do; where that finds no end soon, they end where the way
 // leads in.
 static void limit_projected(struct system *system, struct evaluation end, bool has_cut,

@@ -62,7 +62,8 @@ void REAL_NAME(save_start)(struct system *system, const struct worker *worker);
 bool REAL_NAME(kinematic_set_target)(struct system *system, uint32_t node, vec3 velocity);
 
 // Sets moving kinematic nodes to their positions `elapsed` seconds after the start of the step.
-void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const struct worker *worker);
+void REAL_NAME(kinematic_set_positions)(struct system *system, double elapsed,
+                                        const struct worker *worker);
 
 // The same at the end of the step, from which the next one starts; here planes block drives.
 void REAL_NAME(kinematic_advance)(struct system *system, double elapsed,

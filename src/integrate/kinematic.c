@@ -317,13 +317,16 @@ void REAL_NAME(kinematic_set_velocities)(struct system *system, double elapsed, 
         const uint32_t node = moving_node(system, i);
         note_start(system, i, node_position(s, node));
         struct placement placement = moving_placement(system, i, elapsed);
-        const vec3 way = vec3_subtract(placement.position, node_position(s, node));
-        state_put_velocity(s, node, vec3_make(way.x / step, way.y / step, way.z / step));
+        const vec3 displacement = vec3_subtract(placement.position, node_position(s, node));
+        state_put_velocity(
+            s, node,
+            vec3_make(displacement.x / step, displacement.y / step, displacement.z / step));
     }
     stage_end(&system->clock, STAGE_MOTIONS, worker);
 }
 
-void REAL_NAME(kinematic_place)(struct system *system, double elapsed, const struct worker *worker)
+void REAL_NAME(kinematic_set_positions)(struct system *system, double elapsed,
+                                        const struct worker *worker)
 {
     place_all(system, elapsed, false, worker);
 }

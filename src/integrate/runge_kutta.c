@@ -85,7 +85,7 @@ static void midpoint_in_loops(struct system *system, const struct worker *worker
     if (gas_has_collapsed(system))
         return;
     from_start(system, h / 2, false, worker);
-    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    REAL_NAME(kinematic_set_positions)(system, h / 2, worker);
     evaluate_stage(system, h / 2, worker);
     from_start(system, h, true, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
@@ -146,7 +146,7 @@ static void rk4_in_loops(struct system *system, const struct worker *worker)
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) {
             from_start(system, fraction[stage] * h, false, worker);
-            REAL_NAME(kinematic_place)(system, fraction[stage] * h, worker);
+            REAL_NAME(kinematic_set_positions)(system, fraction[stage] * h, worker);
         }
         evaluate_stage(system, fraction[stage] * h, worker);
         if (gas_has_collapsed(system)) // found by the first stage
@@ -213,7 +213,7 @@ void REAL_NAME(midpoint)(struct system *system, const struct worker *worker)
     }
     if (!sweep_stage(system, 0, SWEEP_MIDPOINT_FIRST, worker))
         return;
-    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    REAL_NAME(kinematic_set_positions)(system, h / 2, worker);
     sweep_stage(system, h / 2, SWEEP_MIDPOINT_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
     REAL_NAME(limit_motion)(system, worker);
@@ -229,11 +229,11 @@ void REAL_NAME(rk4)(struct system *system, const struct worker *worker)
     }
     if (!sweep_stage(system, 0, SWEEP_RK4_FIRST, worker))
         return;
-    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    REAL_NAME(kinematic_set_positions)(system, h / 2, worker);
     sweep_stage(system, h / 2, SWEEP_RK4_SECOND, worker);
-    REAL_NAME(kinematic_place)(system, h / 2, worker);
+    REAL_NAME(kinematic_set_positions)(system, h / 2, worker);
     sweep_stage(system, h / 2, SWEEP_RK4_THIRD, worker);
-    REAL_NAME(kinematic_place)(system, h, worker);
+    REAL_NAME(kinematic_set_positions)(system, h, worker);
     sweep_stage(system, h, SWEEP_RK4_LAST, worker);
     REAL_NAME(kinematic_advance)(system, h, worker);
     REAL_NAME(limit_motion)(system, worker);

@@ -686,7 +686,7 @@ static void substep(struct system *system, struct evaluation evaluation, int num
     note_kicks(system, worker);
     drift(system, h, worker);
     if (number + 1 < count)
-        REAL_NAME(kinematic_place)(system, end, worker);
+        REAL_NAME(kinematic_set_positions)(system, end, worker);
     else
         REAL_NAME(kinematic_advance)(system, dt, worker);
     if (system->settings.projects) {

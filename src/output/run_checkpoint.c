@@ -104,8 +104,8 @@ void run_checkpoint_join(const taut_solver *solver, const char *text)
                  ranks_number(), path);
     const bool joined = status == TAUT_OK;
     if (ranks_agree(status, &error) == TAUT_OK) {
-        const struct checkpoint_places places = {put_bytes, pass_bytes, &writing};
-        status = solver_join_checkpoint(solver, &places, &error);
+        const struct checkpoint_sink sink = {put_bytes, pass_bytes, &writing};
+        status = solver_join_checkpoint(solver, &sink, &error);
         const taut_status left = file_leave(&writing.file, status == TAUT_OK ? &error : NULL);
         (void)ranks_agree(status == TAUT_OK ? left : status, &error);
     } else if (joined) {
@@ -119,7 +119,7 @@ static taut_status write_copy(struct writing *writing, struct solver_copy *copy,
 {
     if (!group || !solver_copy_has_parts(copy))
         return solver_copy_write(copy, arrays, count, write_bytes, writing, error);
-    const struct checkpoint_places places = {put_bytes, pass_bytes, writing};
+    const struct checkpoint_sink sink = {put_bytes, pass_bytes, writing};
     taut_error failure = {0};
     taut_status status = file_name_now(&writing->file, error);
     char *text = status == TAUT_OK
@@ -135,7 +135,7 @@ static taut_status write_copy(struct writing *writing, struct solver_copy *copy,
     free(text);
     status = ranks_agree(TAUT_OK, &failure);
     if (status == TAUT_OK) {
-        solver_copy_share(copy, &places);
+        solver_copy_share(copy, &sink);
         status = solver_copy_write(copy, arrays, count, write_bytes, writing, &failure);
         solver_copy_share(copy, NULL);
         if (writing->file.failure)

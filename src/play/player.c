@@ -508,12 +508,13 @@ void player_release(struct player *player)
     send(player, (struct request){.type = REQUEST_GRAB});
 }
 
-void player_move_collider(struct player *player, size_t collider, const double place[3], bool held)
+void player_move_collider(struct player *player, size_t collider, const double position[3],
+                          bool held)
 {
     send(player, (struct request){.type = REQUEST_COLLIDER,
                                   .wanted = held,
                                   .number = collider,
-                                  .position = {place[0], place[1], place[2]}});
+                                  .position = {position[0], position[1], position[2]}});
 }
 
 void player_scale_sphere(struct player *player, size_t collider, double radius)

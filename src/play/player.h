@@ -134,13 +134,14 @@ void player_grab(struct player *player, uint64_t node, const double target[3]);
 void player_release(struct player *player);
 
 // Moves a sphere or mesh collider: the centre of a sphere, or the `translate` of a mesh, becomes
-// `place` (m). A sphere is at rest while it is dragged, and then continues with its velocity in the
-// scene; a mesh keeps the motion that it has there. The change becomes part of the scene, so a
-// reset and a saved scene keep it: `center`, which is for time 0, becomes the place minus velocity
-// times time, so that the sphere's path passes through it. While the scene runs, a collider moves
-// there in the time that the mouse took; while it is paused, a mesh that would cross a body there
-// stays where it is, and the status says so.
-void player_move_collider(struct player *player, size_t collider, const double place[3], bool held);
+// `position` (m). A sphere is at rest while it is dragged, and then continues with its velocity in
+// the scene; a mesh keeps the motion that it has there. The change becomes part of the scene, so a
+// reset and a saved scene keep it: `center`, which is for time 0, becomes the position minus
+// velocity times time, so that the sphere's path passes through it. While the scene runs, a
+// collider moves there in the time that the mouse took; while it is paused, a mesh that would cross
+// a body there stays where it is, and the status says so.
+void player_move_collider(struct player *player, size_t collider, const double position[3],
+                          bool held);
 // The radius (m) of a sphere collider, likewise; unlike player_set it needs no other solver.
 void player_scale_sphere(struct player *player, size_t collider, double radius);
 void player_drive_node(struct player *player, uint64_t node, const double velocity[3]);

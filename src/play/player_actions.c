@@ -521,7 +521,7 @@ static bool set_constants(struct player *player, const struct request *sets, siz
     return true;
 }
 
-// The simulated time in which a collider that is dragged moves to its next place: as long as it
+// The simulated time in which a collider that is dragged moves to its next position: as long as it
 // took the mouse to get there, so that it has the speed of the mouse; at least that of a
 // frame, as no mouse is looked at more often, and at most some frames, so that it does not lag.
 static double drag_duration(const struct player *player, bool dragged)
@@ -582,19 +582,20 @@ static void move_collider(struct player *player, const struct request *request)
         const double still[3] = {0},
                      of_sphere[3] = {it->velocity.x, it->velocity.y, it->velocity.z};
         const double *velocity = mesh ? still : of_sphere; // that of a mesh is its motion
-        double time = taut_solver_time(solver), place[3], now[3];
+        double time = taut_solver_time(solver), position[3], now[3];
         bool moves = velocity[0] != 0 || velocity[1] != 0 || velocity[2] != 0;
         for (int axis = 0; axis < 3; axis++) {
             double at_first = request->position[axis] - time * velocity[axis];
-            place[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
-            now[axis] = place[axis] + time * velocity[axis];
+            position[axis] = as_written(at_first, moves ? DIGITS_MOVING : DIGITS);
+            now[axis] = position[axis] + time * velocity[axis];
         }
         drag_collider(player, number, now, request->wanted ? still : velocity, request->wanted,
                       &error);
         if (error.code == TAUT_OK)
             note_change(player,
                         text_format("colliders.%zu.%s=[%.15g, %.15g, %.15g]", number,
-                                    mesh ? "translate" : "center", place[0], place[1], place[2]),
+                                    mesh ? "translate" : "center", position[0], position[1],
+                                    position[2]),
                         &error);
     }
     if (error.code != TAUT_OK)

@@ -50,7 +50,7 @@ struct player_grab {
     double target[3];
 };
 
-// The last place that a sphere or mesh was dragged to. While the scene runs, it moves there from
+// The last position that a sphere or mesh was dragged to. While the scene runs, it moves there from
 // where it is, so that what it touches feels its velocity (player_arrive).
 struct player_drag {
     bool present, moves; // a drag is active; the sphere is on its way

@@ -251,7 +251,8 @@ void ranks_least(double *values, size_t count)
 
 enum { TAG_COLLECT = 1000, TAG_FORWARD, TAG_LISTS, TAG_PASS, TAG_GROUPS };
 
-// The same for all ranks at once, where counts and places of bytes are numbers that MPI can take.
+// The same for all ranks at once, where counts and addresses of bytes are numbers that MPI can
+// take.
 static bool collect_at_once(void *data, size_t size, const uint64_t *cuts)
 {
     if (cuts[group.count] > (uint64_t)INT32_MAX / size)
@@ -487,21 +488,21 @@ void ranks_messages_place(struct ranks_messages *messages, int rank, enum ranks_
     message->pieces = malloc(count * sizeof *pieces);
     message->piece_count = count;
     int *const lengths = calloc(count, sizeof *lengths);
-    MPI_Aint *const places = calloc(count, sizeof *places);
-    if (!message->pieces || !lengths || !places)
-        ranks_abort(1, "out of memory for the places of a message");
+    MPI_Aint *const addresses = calloc(count, sizeof *addresses);
+    if (!message->pieces || !lengths || !addresses)
+        ranks_abort(1, "out of memory for the addresses of a message");
     memcpy(message->pieces, pieces, count * sizeof *pieces);
     for (size_t i = 0; i < count; i++) {
         lengths[i] = (int)pieces[i].bytes;
-        MPI_Get_address(pieces[i].at, &places[i]);
+        MPI_Get_address(pieces[i].at, &addresses[i]);
     }
     MPI_Datatype type;
-    MPI_Type_create_hindexed((int)count, lengths, places, MPI_BYTE, &type);
+    MPI_Type_create_hindexed((int)count, lengths, addresses, MPI_BYTE, &type);
     MPI_Type_commit(&type);
     make_request(messages, message, rank, MPI_BOTTOM, 1, type);
     MPI_Type_free(&type); // the request keeps it
     free(lengths);
-    free(places);
+    free(addresses);
 }
 
 static void free_messages(struct message *list)

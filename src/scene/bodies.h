@@ -87,10 +87,10 @@ static inline bool elements_are_membrane(const struct body_elements *elements)
 }
 
 // Where the nodes of a rope, a cloth or a lattice are: a formula instead of a list.
-struct body_places {
+struct body_formula {
     uint64_t nodes[3]; // along the body's axes
     vec3 origin, u,
-        v;          // m: of a rope its first node and the way to the last one; of a cloth its sides
+        v; // m: of a rope its first node and the vector to the last one; of a cloth its sides
     double spacing; // m, of a lattice
     struct rotation rotation;
     vec3 translate; // m, after the rotation
@@ -101,8 +101,8 @@ struct body {
     enum body_type type;
     mark at;
     uint64_t node_count;
-    double *positions; // 3 per node, m; NULL: they follow from `places`
-    struct body_places places;
+    double *positions; // 3 per node, m; NULL: they follow from `formula`
+    struct body_formula formula;
     double *initial;    // 3 per node, m: initial state (bodies_apply_initial); NULL: as built
     double *velocities; // 3 per node, m/s; NULL: `velocity`, but of kinematic nodes 0
     vec3 velocity;
@@ -227,13 +227,13 @@ struct spring_ends body_spring(const struct body *body, uint64_t spring);
 double body_spring_length(const struct body *body, uint64_t spring);
 
 // The position of a node of a body without a list of them.
-vec3 body_place(const struct body *body, uint64_t node);
+vec3 body_formula_position(const struct body *body, uint64_t node);
 
 // The position of a node as built.
 static inline vec3 body_position(const struct body *body, uint64_t node)
 {
     const double *p = body->positions ? &body->positions[3 * node] : NULL;
-    return p ? vec3_make(p[0], p[1], p[2]) : body_place(body, node);
+    return p ? vec3_make(p[0], p[1], p[2]) : body_formula_position(body, node);
 }
 
 // kg, of a node.

@@ -107,8 +107,8 @@ static double speed_up_to(const struct scene_keyframe *frame, const double *poin
         farthest = fmax(farthest, fabs(turned.x) * from_x + fabs(turned.y) * from_y +
                                       fabs(turned.z) * from_z);
     }
-    const double way = vec3_length(vec3_subtract(frame->position, before->position));
-    return (way + RADIANS * farthest) / (frame->time - before->time);
+    const double distance = vec3_length(vec3_subtract(frame->position, before->position));
+    return (distance + RADIANS * farthest) / (frame->time - before->time);
 }
 
 void collider_find_speeds(const struct scene_collider *collider, const double *points,
@@ -145,17 +145,17 @@ static size_t keyframes_by(const struct scene_collider_motion *motion, double ti
 }
 
 double collider_longest_step(const struct scene_collider *collider,
-                             const struct collider_speeds *speeds, double time, double way)
+                             const struct collider_speeds *speeds, double time, double distance)
 {
     const struct scene_collider_motion *motion = &collider->motion;
-    double longest = speeds->steady > 0 ? way / speeds->steady : INFINITY;
+    double longest = speeds->steady > 0 ? distance / speeds->steady : INFINITY;
     const size_t next = keyframes_by(motion, time);
     for (size_t i = next > 0 ? next : 1; i < motion->keyframe_count; i++) {
         const double until = motion->keyframes[i - 1].time - time;
         if (longest <= until)
             break;
         if (speeds->keyframes[i] > 0)
-            longest = fmin(longest, fmax(way / speeds->keyframes[i], until));
+            longest = fmin(longest, fmax(distance / speeds->keyframes[i], until));
     }
     return longest;
 }

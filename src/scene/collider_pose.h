@@ -49,9 +49,9 @@ void collider_find_speeds(const struct scene_collider *collider, const double *p
 double collider_fastest_by(const struct scene_collider *collider,
                            const struct collider_speeds *speeds, double time);
 
-// The longest step, s, that from `time` on moves no point by more than `way` (m); INFINITY if they
-// stand still. It may be so short that it ends where a faster motion begins.
+// The longest step, s, that from `time` on moves no point by more than `distance` (m); INFINITY if
+// they stand still. It may be so short that it ends where a faster motion begins.
 double collider_longest_step(const struct scene_collider *collider,
-                             const struct collider_speeds *speeds, double time, double way);
+                             const struct collider_speeds *speeds, double time, double distance);
 
 #endif

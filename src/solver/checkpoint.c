@@ -1088,7 +1088,7 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
         }
     }
     if (worker->index == 0) {
-        REAL_NAME(mesh_colliders_place)(system);
+        REAL_NAME(mesh_colliders_set_positions)(system);
         REAL_NAME(surface_contact_moved)(system);
     }
     REAL_NAME(exchange_rest)(system, worker);

@@ -259,9 +259,8 @@ struct solver_copy {
     struct checkpoint checkpoint; // without the fields
     struct archive_header header;
     size_t real_bytes;
-    taut_solver *solver; // that waits; NULL: the fields are copied
-    const struct checkpoint_places
-        *places; // where all ranks put them; NULL: this process writes them
+    taut_solver *solver;                // that waits; NULL: the fields are copied
+    const struct checkpoint_sink *sink; // where all ranks put them; NULL: this process writes them
     void *fields[CHECKPOINT_FIELDS];
     struct item items[ITEMS_MAX];
     size_t item_count;
@@ -494,7 +493,7 @@ static void write_together(struct writing *it, const struct item *item)
     };
     strncpy(field.name, item->name, sizeof field.name - 1);
     const uint64_t written = checkpoint_part_write(it->part, &field, it->writer.bytes);
-    it->copy->places->pass(it->copy->places->context, written);
+    it->copy->sink->pass(it->copy->sink->context, written);
     it->writer.bytes += written;
     it->writer.chunks += (field.total + field.most - 1) / field.most;
 }
@@ -519,9 +518,9 @@ bool solver_copy_has_parts(const struct solver_copy *copy)
     return copy->solver && solver_reads_parts(copy->solver);
 }
 
-void solver_copy_share(struct solver_copy *copy, const struct checkpoint_places *places)
+void solver_copy_share(struct solver_copy *copy, const struct checkpoint_sink *sink)
 {
-    copy->places = places;
+    copy->sink = sink;
 }
 
 taut_status solver_copy_write(struct solver_copy *copy, const struct archive_array *arrays,
@@ -530,8 +529,8 @@ taut_status solver_copy_write(struct solver_copy *copy, const struct archive_arr
 {
     struct writing writing = {.copy = copy, .space = memory_allocate(NULL, ARCHIVE_CHUNK, 1)};
     taut_status status = TAUT_OK;
-    if (copy->places) // together with the other ranks, whatever fails here
-        status = checkpoint_part_make(copy->solver, copy->places, &writing.part, error);
+    if (copy->sink) // together with the other ranks, whatever fails here
+        status = checkpoint_part_make(copy->solver, copy->sink, &writing.part, error);
     if (status == TAUT_OK && !writing.space)
         status = fail_memory(error, "a checkpoint");
     if (status == TAUT_OK)

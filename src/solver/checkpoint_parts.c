@@ -20,7 +20,7 @@
 
 struct checkpoint_part {
     const taut_solver *solver;
-    const struct checkpoint_places *places;
+    const struct checkpoint_sink *sink;
     struct archive_writer writer;
     uint64_t at;            // where the writer is
     unsigned char *numbers; // of a chunk
@@ -38,7 +38,7 @@ struct order {
 static bool put(void *context, const void *bytes, size_t count)
 {
     struct checkpoint_part *it = context;
-    const bool has_put = it->places->put(it->places->context, it->at, bytes, count);
+    const bool has_put = it->sink->put(it->sink->context, it->at, bytes, count);
     it->at += count;
     return has_put;
 }
@@ -54,7 +54,7 @@ void checkpoint_part_free(struct checkpoint_part *part)
     free(part);
 }
 
-taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpoint_places *places,
+taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpoint_sink *sink,
                                  struct checkpoint_part **result, taut_error *error)
 {
     struct checkpoint_part *part = *result = calloc(1, sizeof *part);
@@ -62,7 +62,7 @@ taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpo
     taut_status status = TAUT_OK;
     if (part) {
         part->solver = solver;
-        part->places = places;
+        part->sink = sink;
         part->numbers = memory_allocate(NULL, ARCHIVE_CHUNK, 1);
         part->rest = memory_allocate(NULL, ARCHIVE_CHUNK, 1);
         part->bytes = calloc((size_t)ranks_count(), sizeof *part->bytes);
@@ -357,11 +357,11 @@ void checkpoint_part_end(struct checkpoint_part *part)
     checkpoint_part_free(part);
 }
 
-taut_status solver_join_checkpoint(const taut_solver *solver,
-                                   const struct checkpoint_places *places, taut_error *error)
+taut_status solver_join_checkpoint(const taut_solver *solver, const struct checkpoint_sink *sink,
+                                   taut_error *error)
 {
     struct checkpoint_part *part;
-    const taut_status status = checkpoint_part_make(solver, places, &part, error);
+    const taut_status status = checkpoint_part_make(solver, sink, &part, error);
     struct order order = {.ends = status != TAUT_OK};
     while (!order.ends) {
         ranks_broadcast(&order, sizeof order);

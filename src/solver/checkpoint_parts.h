@@ -16,8 +16,8 @@ struct checkpoint_field_chunks {
     uint64_t total, most; // numbers of the array, and of a chunk
 };
 
-// Collective; the same result on all. `places` must live as long.
-taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpoint_places *places,
+// Collective; the same result on all. `sink` must live as long.
+taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpoint_sink *sink,
                                  struct checkpoint_part **result, taut_error *error);
 void checkpoint_part_free(struct checkpoint_part *part);
 

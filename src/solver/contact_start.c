@@ -201,7 +201,7 @@ static void describe_overlap(const taut_solver *solver, const struct surface_par
         return;
     const struct surface_overlap overlap =
         solver->functions->surface_overlap(solver->system, one, other);
-    if (!(overlap.way > 0))
+    if (!(overlap.distance > 0))
         return;
     double axis[3], turned = 0;
     for (int i = 0; i < 3; i++) { // 1e-17 says nothing
@@ -209,8 +209,8 @@ static void describe_overlap(const taut_solver *solver, const struct surface_par
         turned = fmax(turned, fabs(axis[i] - overlap.axis[i]));
     }
     // Rounded up, and longer by what the direction loses by being rounded.
-    const double way = overlap.way * (1 + 10 * turned), unit = second_unit(way) / 10;
-    const double printed = ceil(way / unit - 1e-6) * unit;
+    const double distance = overlap.distance * (1 + 10 * turned), unit = second_unit(distance) / 10;
+    const double printed = ceil(distance / unit - 1e-6) * unit;
     snprintf(text, size,
              "; they are clear of each other once body '%.60s' has moved %.3g m along (%g, %g, %g)",
              topology->bodies[one].name, printed, axis[0], axis[1], axis[2]);

@@ -488,7 +488,7 @@ taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
         .safety = simulation->safety,
         .duration = simulation->has_duration ? simulation->duration : 0,
     };
-    solver->dt_rule.mesh_way = mesh_allowed_way(solver, scene);
+    solver->dt_rule.mesh_motion_max = mesh_motion_allowed(solver, scene);
     dt_plan_checks(solver);
     solver->position_step = simulation->position_step;
     if (!simulation->dt_auto && simulation->position_step > 0)

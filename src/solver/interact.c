@@ -7,19 +7,20 @@
 // ---- Places and velocities of colliders
 
 // `whose`: "a sphere's".
-static taut_status check_motion(const taut_solver *solver, const char *whose, const double place[3],
-                                const double velocity[3], taut_error *error)
+static taut_status check_motion(const taut_solver *solver, const char *whose,
+                                const double position[3], const double velocity[3],
+                                taut_error *error)
 {
     for (int axis = 0; axis < 3; axis++)
-        if (!isfinite(place[axis]) || !isfinite(velocity[axis]))
+        if (!isfinite(position[axis]) || !isfinite(velocity[axis]))
             return fail(error, TAUT_ERROR_ARGUMENT, "%s position and velocity must be finite",
                         whose);
-    const taut_status status = check_precision(solver, place, 3, false, error);
+    const taut_status status = check_precision(solver, position, 3, false, error);
     return status == TAUT_OK ? check_precision(solver, velocity, 3, false, error) : status;
 }
 
-// The velocity from a place to a target. `what`: "a sphere".
-static taut_status velocity_to(const double target[3], const double place[3], double duration,
+// The velocity from a position to a target. `what`: "a sphere".
+static taut_status velocity_to(const double target[3], const double position[3], double duration,
                                const char *what, double velocity[3], taut_error *error)
 {
     if (!isfinite(duration) || !(duration > 0))
@@ -27,7 +28,7 @@ static taut_status velocity_to(const double target[3], const double place[3], do
                     "the time in which %s moves must be finite and above 0, not %g", what,
                     duration);
     for (int axis = 0; axis < 3; axis++)
-        velocity[axis] = (target[axis] - place[axis]) / duration;
+        velocity[axis] = (target[axis] - position[axis]) / duration;
     return TAUT_OK;
 }
 

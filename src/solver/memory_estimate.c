@@ -595,11 +595,11 @@ static double constraints_bytes_of(const struct totals *totals)
 }
 
 // contact/surface_lists.h: of nodes positions as built and three earlier ones, of which two
-// (surface_motion.h, surface_way.h) are only there once a step has been cut, as is what carries
-// them (surface_carriers.h), and their places in blocks; of a triangle the surfaces, boxes and
-// buffers of blocks, and lists of pairs and of 20 candidates, as measured for a cloth in layers.
-// The edge of a rope has few candidates, but blocks of more nodes. Lists depend on the state, so
-// this is a typical amount.
+// (surface_motion.h, surface_rollback.h) are only there once a step has been cut, as is what
+// carries them (surface_carriers.h), and their places in blocks; of a triangle the surfaces, boxes
+// and buffers of blocks, and lists of pairs and of 20 candidates, as measured for a cloth in
+// layers. The edge of a rope has few candidates, but blocks of more nodes. Lists depend on the
+// state, so this is a typical amount.
 static double contact_bytes_of(const struct totals *totals)
 {
     const double candidates = 20, pairs = 10;

@@ -30,7 +30,7 @@ static double least_thickness(const taut_scene *scene)
     return (least + scene->contact.thickness) / 2;
 }
 
-double mesh_allowed_way(const taut_solver *solver, const taut_scene *scene)
+double mesh_motion_allowed(const taut_solver *solver, const taut_scene *scene)
 {
     const bool implicit = integrator_is_implicit(solver->integrator);
     return (implicit ? IMPLICIT_PART : EXPLICIT_PART) * least_thickness(scene) *
@@ -45,7 +45,7 @@ double mesh_step_at(const taut_solver *solver, double time)
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
         longest =
             fmin(longest, collider_longest_step(&topology->colliders[mesh->collider], &mesh->speeds,
-                                                time, solver->dt_rule.mesh_way));
+                                                time, solver->dt_rule.mesh_motion_max));
     }
     return longest;
 }
@@ -87,7 +87,7 @@ double solver_mesh_step(const taut_solver *solver, size_t *collider)
             *collider = mesh->collider;
         fastest = fmax(fastest, speed);
     }
-    return fastest > 0 ? solver->dt_rule.mesh_way / fastest : INFINITY;
+    return fastest > 0 ? solver->dt_rule.mesh_motion_max / fastest : INFINITY;
 }
 
 void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
@@ -100,17 +100,17 @@ void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
     for (size_t m = 0; m < topology->mesh_collider_count; m++) {
         const struct topology_collider *mesh = &topology->mesh_colliders[m];
         const double fastest = fastest_of(solver, mesh);
-        const double way = fastest * solver->dt;
-        if (way <= solver->dt_rule.mesh_way * 1.0001) // a dt of solver_mesh_step has none
+        const double motion = fastest * solver->dt;
+        if (motion <= solver->dt_rule.mesh_motion_max * 1.0001) // a dt of solver_mesh_step has none
             continue;
         scene_warn(scene, diagnostics, scene->colliders[mesh->collider].at,
                    "this mesh moves by up to %.3g times the thickness of contact in a %s, more "
                    "than surfaces can follow: %s. Use %sa dt of at most %.3g s%s",
-                   way / parts / thickness, parts > 1 ? "substep" : "step",
+                   motion / parts / thickness, parts > 1 ? "substep" : "step",
                    implicit ? "steps take long, and may add energy"
                             : "they may pass through each other",
                    limit > 0 && isfinite(limit) ? "'dt: auto', or " : "",
-                   0.8 * solver->dt_rule.mesh_way / fastest,
+                   0.8 * solver->dt_rule.mesh_motion_max / fastest,
                    implicit ? ", or 'integrator: xpbd' with substeps" : "");
     }
 }

@@ -368,7 +368,7 @@ void solver_warn_of_rounding(const taut_solver *solver, const taut_scene *scene,
 // ---- mesh_step.c
 
 // How far mesh colliders may move in one dt, m.
-double mesh_allowed_way(const taut_solver *solver, const taut_scene *scene);
+double mesh_motion_allowed(const taut_solver *solver, const taut_scene *scene);
 
 // The longest step from `time` on that keeps to that; INFINITY if no mesh moves.
 double mesh_step_at(const taut_solver *solver, double time);

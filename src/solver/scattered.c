@@ -28,7 +28,7 @@ struct plan_spring_piece solver_node_piece(const taut_solver *solver, uint64_t f
     return (struct plan_spring_piece){end - first, owner};
 }
 
-// The nodes of one rank among `count` ones, from place `at` on: how many follow each other there.
+// The nodes of one rank among `count` ones, from index `at` on: how many follow each other there.
 static uint64_t next_run(const int *owners, uint64_t count, int rank, uint64_t *at)
 {
     while (*at < count && owners[*at] != rank)

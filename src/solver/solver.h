@@ -152,7 +152,7 @@ struct dt_rule {
     double load_seen;                   // and as last found;
     uint64_t load_due;                  // from this step on it has to be found again,
     uint64_t load_steps;                // so many after it was
-    double mesh_way; // m, how far mesh colliders may move in one dt (mesh_step.c)
+    double mesh_motion_max; // m, how far mesh colliders may move in one dt (mesh_step.c)
 };
 
 const struct dt_rule *solver_dt_rule(const taut_solver *solver);
@@ -452,7 +452,7 @@ taut_status solver_copy_write(struct solver_copy *copy, const struct archive_arr
 
 // Where ranks hold only their parts, all may write the numbers of nodes of a checkpoint together,
 // each its own, into one file.
-struct checkpoint_places {
+struct checkpoint_sink {
     // Puts bytes at an offset of the file; false: it cannot, which the caller notices.
     bool (*put)(void *context, uint64_t offset, const void *bytes, size_t count);
     // On rank 0: the ranks have put so many bytes after those of the sink, which goes on behind
@@ -463,11 +463,11 @@ struct checkpoint_places {
 
 // On rank 0: whether the numbers of nodes of a copy are with other ranks. Then solver_copy_write
 // can write them together with those, which call solver_join_checkpoint in a call
-// (solver_begin_call); `places` must live as long. The bytes are those of one process.
+// (solver_begin_call); `sink` must live as long. The bytes are those of one process.
 bool solver_copy_has_parts(const struct solver_copy *copy);
-void solver_copy_share(struct solver_copy *copy, const struct checkpoint_places *places);
-taut_status solver_join_checkpoint(const taut_solver *solver,
-                                   const struct checkpoint_places *places, taut_error *error);
+void solver_copy_share(struct solver_copy *copy, const struct checkpoint_sink *sink);
+taut_status solver_join_checkpoint(const taut_solver *solver, const struct checkpoint_sink *sink,
+                                   taut_error *error);
 
 void solver_copy_free(struct solver_copy *copy); // may be NULL
 

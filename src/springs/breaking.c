@@ -75,10 +75,10 @@ static struct parting parting_of(const struct system *system, const struct sprin
 }
 
 // The energy that is lost when a spring breaks is that at its present length. Of the work that has
-// brought it there, force times way, some has not been done by nodes and some has not been counted,
-// since a step has its forces and its powers at few times. Both are these parts of the force times
-// the way of a whole step, prescribed and not, and without them the energy budget has an error of
-// order 1.
+// brought it there, force times displacement, some has not been done by nodes and some has not been
+// counted, since a step has its forces and its powers at few times. Both are these parts of the
+// force times the displacement of a whole step, prescribed and not, and without them the energy
+// budget has an error of order 1.
 //
 // The budget integrates the power of drives by trapezoids. If a spring breaks before the sample at
 // the end of a step, half of the power is missing there. If it breaks within a step, after the part
@@ -125,14 +125,15 @@ static double break_one(struct system *system, const struct spring *spring,
     const double lost = spring_energy(spring->material, (double)length, rest);
     if (!(lost > 0)) // slack
         return lost;
-    const struct parting way = parting_of(system, spring, (double)length);
+    const struct parting parted = parting_of(system, spring, (double)length);
     const enum integrator integrator = system->settings.integrator;
     const bool as_built = s->step == 0 && occasion->elapsed == 0 && integrator != INTEGRATOR_XPBD;
-    if (as_built || !(way.prescribed + way.integrated > 0)) // no step has brought it there
+    if (as_built || !(parted.prescribed + parted.integrated > 0)) // no step has brought it there
         return lost;
     const struct parting_missed missed = missed_before_breaking(integrator, occasion->elapsed);
     const double force = (double)spring->material->stiffness * ((double)length - rest);
-    return lost - force * (missed.prescribed * way.prescribed + missed.integrated * way.integrated);
+    return lost -
+           force * (missed.prescribed * parted.prescribed + missed.integrated * parted.integrated);
 }
 
 // How much of an increment of the force while a spring is stretched is in the mean force with which
@@ -183,13 +184,13 @@ static double yield_work(const struct system *system, const struct spring *sprin
     const bool is_driven = inverse_mass[spring->a] == 0 || inverse_mass[spring->b] == 0;
     if ((part == 0.5 && !is_driven) || !(length > 0))
         return fallen;
-    const struct parting way = parting_of(system, spring, length);
+    const struct parting parted = parting_of(system, spring, length);
     const double ratio = length / moved; // 1 + or - yield_at
     const double displaced =
-        fmin(fabs(length - ratio * rest), fabs(way.prescribed + way.integrated));
+        fmin(fabs(length - ratio * rest), fabs(parted.prescribed + parted.integrated));
     const double taken = (double)material->stiffness * displaced / ratio; // k d
     if (is_driven)
-        *driven += part * (moved > rest ? taken : -taken) * way.prescribed;
+        *driven += part * (moved > rest ? taken : -taken) * parted.prescribed;
     return fallen + (part - 0.5) * taken * displaced;
 }
 

@@ -316,23 +316,24 @@ double REAL_NAME(sum_springs_of_parts)(struct system *system, size_t count, chun
 }
 
 // A face of the chosen bodies, which are taken one after another.
-struct face_place {
+struct face_cursor {
     size_t body;
     uint64_t face;
 };
 
 // Skips bodies that are not chosen; false at the end.
-static bool find_face(const struct system *system, body_choice chosen, struct face_place *place)
+static bool find_face(const struct system *system, body_choice chosen, struct face_cursor *cursor)
 {
     const struct topology *topology = system->topology;
-    for (; place->body < topology->body_count; place->body++, place->face = 0)
-        if (place->face < topology->bodies[place->body].face_count && chosen(system, place->body))
+    for (; cursor->body < topology->body_count; cursor->body++, cursor->face = 0)
+        if (cursor->face < topology->bodies[cursor->body].face_count &&
+            chosen(system, cursor->body))
             return true;
     return false;
 }
 
 // values[i] := what face `first` + i of a body adds, of those that this rank computes, otherwise 0.
-static void find_terms(const struct system *system, const struct face_place *first, size_t count,
+static void find_terms(const struct system *system, const struct face_cursor *first, size_t count,
                        face_term term, double *values, const struct worker *worker)
 {
     const struct plan_part *part = REAL_NAME(exchange_part)(system->exchange);
@@ -348,7 +349,7 @@ static void find_terms(const struct system *system, const struct face_place *fir
 
 // What has been added of a body.
 struct face_sum {
-    struct face_place place;
+    struct face_cursor cursor;
     double chunk;
     struct running_sum total;
 };
@@ -357,9 +358,9 @@ struct face_sum {
 static void add_terms(const struct system *system, body_choice chosen, const double *values,
                       size_t count, struct face_sum *sum, double *sums)
 {
-    for (size_t at = 0; at < count && find_face(system, chosen, &sum->place);) {
-        const uint64_t faces = system->topology->bodies[sum->place.body].face_count;
-        const uint64_t first = sum->place.face;
+    for (size_t at = 0; at < count && find_face(system, chosen, &sum->cursor);) {
+        const uint64_t faces = system->topology->bodies[sum->cursor.body].face_count;
+        const uint64_t first = sum->cursor.face;
         const uint64_t end = min_u64(faces, (first / SUM_CHUNK + 1) * SUM_CHUNK);
         const size_t some = (size_t)min_u64(end - first, count - at);
         if (first == 0)
@@ -368,13 +369,13 @@ static void add_terms(const struct system *system, body_choice chosen, const dou
         for (size_t i = at; i < at + some; i++)
             sum->chunk += values[i];
         at += some;
-        sum->place.face += some;
-        if (sum->place.face == end) {
+        sum->cursor.face += some;
+        if (sum->cursor.face == end) {
             running_sum_add(&sum->total, sum->chunk);
             sum->chunk = 0;
         }
-        if (sum->place.face == faces)
-            sums[sum->place.body] = running_sum_end(&sum->total);
+        if (sum->cursor.face == faces)
+            sums[sum->cursor.body] = running_sum_end(&sum->total);
     }
 }
 
@@ -384,15 +385,15 @@ void REAL_NAME(sum_faces_of_parts)(struct system *system, body_choice chosen, fa
     enum { FACES_AT_ONCE = 8 * SUM_CHUNK };
     const size_t most = (size_t)min_u64(FACES_AT_ONCE, SUM_WIDTH * system->chunk_sums_length);
     double *values = system->chunk_sums[0];
-    struct face_place place = {0, 0};
+    struct face_cursor cursor = {0, 0};
     struct face_sum sum = {.chunk = 0};
-    while (find_face(system, chosen, &place)) {
+    while (find_face(system, chosen, &cursor)) {
         size_t count = 0;
-        while (count < most && find_face(system, chosen, &place)) {
-            const uint64_t left = system->topology->bodies[place.body].face_count - place.face;
+        while (count < most && find_face(system, chosen, &cursor)) {
+            const uint64_t left = system->topology->bodies[cursor.body].face_count - cursor.face;
             const size_t some = (size_t)min_u64(left, most - count);
-            find_terms(system, &place, some, term, values + count, worker);
-            place.face += some;
+            find_terms(system, &cursor, some, term, values + count, worker);
+            cursor.face += some;
             count += some;
         }
         worker_barrier(worker);

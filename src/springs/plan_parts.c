@@ -25,17 +25,17 @@ static double work_before(const struct topology *topology, uint64_t node)
     return work;
 }
 
-struct places {
+struct cut_points {
     uint64_t *items;
     size_t count, capacity;
 };
 
-static bool add_place(struct places *places, uint64_t node)
+static bool add_cut_point(struct cut_points *points, uint64_t node)
 {
-    if (!array_reserve((void **)&places->items, &places->capacity, places->count + 1,
-                       sizeof *places->items))
+    if (!array_reserve((void **)&points->items, &points->capacity, points->count + 1,
+                       sizeof *points->items))
         return false;
-    places->items[places->count++] = node;
+    points->items[points->count++] = node;
     return true;
 }
 
@@ -46,13 +46,13 @@ static uint64_t tile_first_node(const struct plan_grid *grid, const struct plan_
     return grid->first_node + (tile->k0 * tiling->ny + tile->j0) * tiling->nx;
 }
 
-static bool add_grid_places(const struct plan_grid *grid, struct places *places)
+static bool add_grid_cut_points(const struct plan_grid *grid, struct cut_points *points)
 {
     const struct plan_tiling *tiling = &grid->tiling;
     const uint64_t tiles = tiling_tile_count(tiling);
     for (uint64_t t = 0; t < tiles; t += plan_tiles_together(tiling)) {
         const struct plan_tile tile = tiling_tile(tiling, t);
-        if (!add_place(places, tile_first_node(grid, &tile)))
+        if (!add_cut_point(points, tile_first_node(grid, &tile)))
             return false;
     }
     return true;
@@ -69,8 +69,8 @@ bool plan_parts_whole(const struct topology *topology, const struct plan *plan, 
 }
 
 // All nodes at which a part may begin, ascending.
-static bool find_places(const struct topology *topology, const struct plan *plan, int count,
-                        struct places *places)
+static bool find_cut_points(const struct topology *topology, const struct plan *plan, int count,
+                            struct cut_points *points)
 {
     const bool whole = plan_parts_whole(topology, plan, count);
     size_t g = 0, i = 0;
@@ -78,11 +78,11 @@ static bool find_places(const struct topology *topology, const struct plan *plan
         const bool is_grid =
             i == plan->off_grid_count ||
             (g < plan->grid_count && plan->grids[g].first_node < plan->off_grid[i].first);
-        if (is_grid && !add_grid_places(&plan->grids[g], places))
+        if (is_grid && !add_grid_cut_points(&plan->grids[g], points))
             return false;
         const uint64_t step = whole ? plan->off_grid[i].count : PART_NODES;
         for (uint64_t at = 0; !is_grid && at < plan->off_grid[i].count; at += step)
-            if (!add_place(places, plan->off_grid[i].first + at))
+            if (!add_cut_point(points, plan->off_grid[i].first + at))
                 return false;
         g += is_grid;
         i += !is_grid;
@@ -90,29 +90,29 @@ static bool find_places(const struct topology *topology, const struct plan *plan
     return true;
 }
 
-// The place nearest to a share of the work, from place `from` on.
-static size_t nearest_place(const struct topology *topology, const struct places *places,
-                            size_t from, double work)
+// The cut point nearest to a share of the work, from number `from` on.
+static size_t nearest_cut_point(const struct topology *topology, const struct cut_points *points,
+                                size_t from, double work)
 {
-    size_t low = from, high = places->count;
+    size_t low = from, high = points->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (work_before(topology, places->items[middle]) < work)
+        if (work_before(topology, points->items[middle]) < work)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == places->count || low == from)
+    if (low == points->count || low == from)
         return low;
-    const double after = work_before(topology, places->items[low]) - work;
-    return work - work_before(topology, places->items[low - 1]) < after ? low - 1 : low;
+    const double after = work_before(topology, points->items[low]) - work;
+    return work - work_before(topology, points->items[low - 1]) < after ? low - 1 : low;
 }
 
 taut_status plan_parts_make(const struct topology *topology, const struct plan *plan, int count,
                             struct plan_parts **result, taut_error *error)
 {
     *result = NULL;
-    struct places places = {0};
+    struct cut_points points = {0};
     struct plan_parts *parts = calloc(1, sizeof *parts);
     if (parts) {
         parts->count = count;
@@ -121,23 +121,23 @@ taut_status plan_parts_make(const struct topology *topology, const struct plan *
         parts->block_cuts = calloc((size_t)count + 1, sizeof *parts->block_cuts);
     }
     if (!parts || !parts->cuts || !parts->chunk_cuts || !parts->block_cuts ||
-        !find_places(topology, plan, count, &places)) {
+        !find_cut_points(topology, plan, count, &points)) {
         plan_parts_free(parts);
-        free(places.items);
+        free(points.items);
         return fail_memory(error, "the parts of ranks");
     }
     const double all = work_before(topology, topology->node_count);
-    size_t place = 0;
+    size_t at = 0;
     for (int p = 1; p < count; p++) {
-        place = nearest_place(topology, &places, place, all * p / count);
-        parts->cuts[p] = place < places.count ? places.items[place] : topology->node_count;
+        at = nearest_cut_point(topology, &points, at, all * p / count);
+        parts->cuts[p] = at < points.count ? points.items[at] : topology->node_count;
     }
     parts->cuts[count] = topology->node_count;
     for (int p = 1; p <= count; p++) {
         parts->chunk_cuts[p] = chunk_count((size_t)parts->cuts[p]);
         parts->block_cuts[p] = (parts->cuts[p] + PART_NODES - 1) / PART_NODES;
     }
-    free(places.items);
+    free(points.items);
     *result = parts;
     return TAUT_OK;
 }

@@ -333,8 +333,8 @@ static uint64_t worst_node(const struct system *system)
     return worst;
 }
 
-// The work that the last impulse of the mouse spring is still to do, J: it is counted along the way
-// of the node, and explicit Euler moves a node by a new velocity only in the next step.
+// The work that the last impulse of the mouse spring is still to do, J: it is counted along the
+// path of the node, and explicit Euler moves a node by a new velocity only in the next step.
 static double impulse_work(const struct system *system)
 {
     const struct mouse_spring *mouse = &system->mouse_spring;
@@ -708,10 +708,10 @@ static bool is_held(struct system *system, double explained, const struct worker
 // With wind, where this does not count after a cut, as much as the next check would find certainly.
 static const double HOPELESS_WITH_WIND = 100;
 
-// The potential energy, J, that a cut can give back at most. Neither the way d of the step, with
-// sum m d^2 = 2 h^2 K, nor what a cut leaves of it, which has no greater sum, changes the height of
-// the centre of mass by more than h sqrt(2 K / M) (Cauchy and Schwarz).
-static double height_of_way(const struct system *system, double kinetic)
+// The potential energy, J, that a cut can give back at most. Neither the displacement d of the
+// step, with sum m d^2 = 2 h^2 K, nor what a cut leaves of it, which has no greater sum, changes
+// the height of the centre of mass by more than h sqrt(2 K / M) (Cauchy and Schwarz).
+static double height_of_step(const struct system *system, double kinetic)
 {
     const double weight = vec3_length(system->topology->environment.gravity);
     return 2 * weight * position_step(system) *
@@ -745,7 +745,7 @@ bool REAL_NAME(divergence_before_cut)(struct system *system, const struct worker
     const double kinetic = sums[CHECK_KINETIC];
     const double explained =
         fmax(peak, explained_until(system, sums, end)) +
-        height_of_way(system, kinetic) * fmax(1, 1 / system->settings.position_ratio);
+        height_of_step(system, kinetic) * fmax(1, 1 / system->settings.position_ratio);
     if (is_too_fast(system, kinetic, explained, end, wind ? HOPELESS_WITH_WIND : 1, worker))
         return true;
     return !wind && REAL_NAME(surface_contact_flies)(system) &&

@@ -17,7 +17,7 @@ enum { LEFT, RIGHT, MIDDLE };
 enum { SHIFT = 1, CONTROL = 2, ALT = 4 }; // as GLFW numbers them
 
 // What the player moves: the centre of a sphere, the `translate` of a mesh.
-static vec3 place_of(const struct frame_collider *collider)
+static vec3 position_of_collider(const struct frame_collider *collider)
 {
     if (!(collider->radius > 0))
         return vec3_make(collider->translate[0], collider->translate[1], collider->translate[2]);
@@ -52,9 +52,9 @@ static enum mouse_action on_collider(const struct mouse *mouse, int button, int 
 
 static void grab_collider(struct mouse *mouse, const struct frame_collider *collider)
 {
-    mouse->place = place_of(collider);
+    mouse->collider_position = position_of_collider(collider);
     mouse->radius = (double)collider->radius;
-    mouse->grab_offset = vec3_subtract(mouse->place, mouse->pick.point);
+    mouse->grab_offset = vec3_subtract(mouse->collider_position, mouse->pick.point);
 }
 
 static void send_target(struct view *view)
@@ -130,25 +130,25 @@ static vec3 moved_place(const struct view *view)
 {
     const struct mouse *mouse = &view->mouse;
     const vec3 z = {0, 0, 1};
-    vec3 position, place = mouse->place;
+    vec3 position, target = mouse->collider_position;
     switch (mouse->action) {
     case MOUSE_MOVES_COLLIDER_XY:
         if (!pick_on_plane(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
             position = vec3_add(mouse->pick.point, on_screen(view));
-        place.x = position.x + mouse->grab_offset.x;
-        place.y = position.y + mouse->grab_offset.y;
-        return place;
+        target.x = position.x + mouse->grab_offset.x;
+        target.y = position.y + mouse->grab_offset.y;
+        return target;
     case MOUSE_MOVES_COLLIDER_Z:
         if (pick_on_line(&view->camera, mouse->x, mouse->y, mouse->pick.point, z, &position))
-            place.z = position.z + mouse->grab_offset.z;
+            target.z = position.z + mouse->grab_offset.z;
         else // seen end on: downwards moves it nearer
-            place.z +=
+            target.z +=
                 camera_pixel_size(&view->camera, mouse->pick.depth) * (mouse->y - mouse->from_y);
-        return place;
+        return target;
     case MOUSE_MOVES_COLLIDER_SCREEN:
-        return vec3_add(place, on_screen(view));
+        return vec3_add(target, on_screen(view));
     default:
-        return place;
+        return target;
     }
 }
 
@@ -169,9 +169,9 @@ static bool moves_collider(const struct mouse *mouse)
 static void move_collider(struct view *view, bool held)
 {
     struct mouse *mouse = &view->mouse;
-    vec3 place = moved_place(view);
+    vec3 target = moved_place(view);
     player_move_collider(view->player, mouse->pick.collider,
-                         (const double[3]){place.x, place.y, place.z}, held);
+                         (const double[3]){target.x, target.y, target.z}, held);
     mouse->grabs_collider = held;
 }
 

@@ -48,16 +48,16 @@ enum mouse_action {
 struct mouse {
     enum mouse_action action;
     int button;
-    double x, y;           // of the pointer, pixels of the scene
-    double from_x, from_y; // the same at the press
-    bool moved;            // since the last request to the player
-    struct pick pick;      // the object under it at the press
-    vec3 place;       // of a collider at the press: the centre of a sphere, `translate` of a mesh
-    vec3 grab_offset; // to there from the picked point
-    double radius;    // of a sphere; 0: a mesh
-    bool grabs_collider; // the player has been sent that the collider is held
-    vec3 target;         // of the node that is grabbed or driven
-    double driven_at;    // s, simulated: when the driven node was last given a velocity
+    double x, y;            // of the pointer, pixels of the scene
+    double from_x, from_y;  // the same at the press
+    bool moved;             // since the last request to the player
+    struct pick pick;       // the object under it at the press
+    vec3 collider_position; // at the press: the centre of a sphere, `translate` of a mesh
+    vec3 grab_offset;       // to there from the picked point
+    double radius;          // of a sphere; 0: a mesh
+    bool grabs_collider;    // the player has been sent that the collider is held
+    vec3 target;            // of the node that is grabbed or driven
+    double driven_at;       // s, simulated: when the driven node was last given a velocity
     struct stroke stroke;
     bool cut_key; // pressed: the left button cuts
 };

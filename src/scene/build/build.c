@@ -70,7 +70,7 @@ static bool has_own_velocities(const struct scene_body *given)
     return has_own_nodes(given->type) || given->drive_count > 0;
 }
 
-static bool has_places(enum body_type type)
+static bool has_formula(enum body_type type)
 {
     return type == BODY_ROPE || type == BODY_CLOTH || type == BODY_LATTICE;
 }
@@ -79,7 +79,7 @@ static bool has_places(enum body_type type)
 // do: such a body may be renumbered.
 static bool has_own_positions(enum body_type type, size_t directions)
 {
-    return directions == 0 || !has_places(type);
+    return directions == 0 || !has_formula(type);
 }
 
 // Whether masses need a list: where nodes may differ in mass, and that follows from no formula
@@ -380,14 +380,14 @@ static taut_status place_nodes(struct build *build)
 {
     struct body *body = build->body;
     const bool differ = body->masses || body->cell_mass > 0;
-    body->places.rotation = build->rotation;
-    body->places.translate = build->given->translate;
+    body->formula.rotation = build->rotation;
+    body->formula.translate = build->given->translate;
     for (uint64_t node = 0; node < body->node_count; node++) {
         if (task_ends(node))
             return build_no_memory(build);
-        const vec3 p = has_places(body->type) ? body_place(body, node)
-                       : build->placed        ? body_position(body, node)
-                                              : build_position(build, body_position(body, node));
+        const vec3 p = has_formula(body->type) ? body_formula_position(body, node)
+                       : build->placed         ? body_position(body, node)
+                                               : build_position(build, body_position(body, node));
         if (body->positions)
             vec3_store(body->positions, node, p);
         if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))

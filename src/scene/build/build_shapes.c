@@ -57,7 +57,7 @@ static void grid_set_springs(const struct grid *grid, struct body *body)
 {
     uint64_t first = 0;
     for (int axis = 0; axis < 3; axis++)
-        body->grid[axis] = body->places.nodes[axis] = grid->nodes[axis];
+        body->grid[axis] = body->formula.nodes[axis] = grid->nodes[axis];
     for (size_t i = 0; i < body->direction_count; i++) {
         body->directions[i] = grid->directions[i];
         body->directions[i].first_spring = first;
@@ -110,7 +110,7 @@ static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t
 // Before the body's own rotation and translation.
 static vec3 place_within(const struct body *body, uint64_t node)
 {
-    const struct body_places *it = &body->places;
+    const struct body_formula *it = &body->formula;
     const uint64_t row = node / it->nodes[0], i = node - row * it->nodes[0];
     if (body->type == BODY_LATTICE) {
         const uint64_t layer = row / it->nodes[1], j = row - layer * it->nodes[1];
@@ -124,9 +124,9 @@ static vec3 place_within(const struct body *body, uint64_t node)
     return vec3_add(vec3_add(it->origin, vec3_scale(across, it->v)), vec3_scale(along, it->u));
 }
 
-vec3 body_place(const struct body *body, uint64_t node)
+vec3 body_formula_position(const struct body *body, uint64_t node)
 {
-    const struct body_places *it = &body->places;
+    const struct body_formula *it = &body->formula;
     return vec3_add(rotate(&it->rotation, place_within(body, node)), it->translate);
 }
 
@@ -202,8 +202,8 @@ taut_status build_rope(struct build *build)
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    body->places.origin = rope->from;
-    body->places.u = along;
+    body->formula.origin = rope->from;
+    body->formula.u = along;
     grid_set_springs(&grid, body);
     write_all_springs(body, ROPE_KIND_ALL);
     if (body_has_moduli(given))
@@ -279,9 +279,9 @@ taut_status build_cloth(struct build *build)
     status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    build->body->places.origin = cloth->origin;
-    build->body->places.u = cloth->u;
-    build->body->places.v = cloth->v;
+    build->body->formula.origin = cloth->origin;
+    build->body->formula.u = cloth->u;
+    build->body->formula.v = cloth->v;
     grid_set_springs(&grid, build->body);
     write_all_springs(build->body, CLOTH_ALL);
     if (body_has_moduli(given)) {
@@ -399,8 +399,8 @@ taut_status build_lattice(struct build *build)
     if (status != TAUT_OK)
         return status;
     struct body *body = build->body;
-    body->places.origin = lattice->origin;
-    body->places.spacing = lattice->spacing;
+    body->formula.origin = lattice->origin;
+    body->formula.spacing = lattice->spacing;
     grid_set_springs(&grid, body);
     if (body_has_moduli(given)) {
         weight_springs(build);

@@ -132,7 +132,7 @@ static bool box_is_within(const struct box *inner, const struct box *outer)
     return true;
 }
 
-// The place in the order of the first shell whose box begins at `low` or after it.
+// The index in the order of the first shell whose box begins at `low` or after it.
 static uint64_t first_at(const struct nesting *it, double low)
 {
     uint64_t first = 0, end = it->count;
@@ -166,10 +166,10 @@ static bool mark_candidates(struct nesting *it, uint64_t outer, uint64_t *first,
 
 static uint64_t column_along(const struct nesting *it, int axis, double coordinate)
 {
-    const double place = (coordinate - it->low[axis]) * it->per_length[axis];
-    if (!(place > 0))
+    const double column = (coordinate - it->low[axis]) * it->per_length[axis];
+    if (!(column > 0))
         return 0;
-    return place < (double)it->columns[axis] ? (uint64_t)place : it->columns[axis] - 1;
+    return column < (double)it->columns[axis] ? (uint64_t)column : it->columns[axis] - 1;
 }
 
 static uint64_t column_of(const struct nesting *it, const double point[3])

@@ -1,5 +1,5 @@
-// See surface_way.h.
-#include "contact/surface_way.h"
+// See surface_rollback.h.
+#include "contact/surface_rollback.h"
 
 #include "base/memory.h"
 #include "contact/surface_motion.h"
@@ -41,11 +41,11 @@ void REAL_NAME(surface_contact_drive_none)(struct system *system)
     system->surface_contact->driven_sorted = true;
 }
 
-void REAL_NAME(surface_contact_set_way)(struct system *system, double begin, double step)
+void REAL_NAME(surface_contact_set_step)(struct system *system, double begin, double step)
 {
     struct surface_contact *it = system->surface_contact;
-    it->way_begin = begin;
-    it->way_step = step;
+    it->step_begin = begin;
+    it->step_length = step;
     if (!it->driven_sorted)
         qsort(it->driven, it->driven_count, sizeof *it->driven, compare_driven);
     it->driven_sorted = true;
@@ -63,43 +63,43 @@ static struct point driven_start(const struct system *system, size_t node)
                  : state_point(system->state, node);
 }
 
-// What is `way` before a number with a low part; rounded as state_point.
-static real before(const real *high, const real *low, size_t i, real way)
+// What is `change` before a number with a low part; rounded as state_point.
+static real before(const real *high, const real *low, size_t i, real change)
 {
-    return (real)((double)high[i] + (double)real_low(low, i) - (double)way);
+    return (real)((double)high[i] + (double)real_low(low, i) - (double)change);
 }
 
-struct point REAL_NAME(surface_way_start)(const struct system *system, size_t node)
+struct point REAL_NAME(surface_step_start)(const struct system *system, size_t node)
 {
     const struct surface_contact *it = system->surface_contact;
     const struct state *s = system->state;
-    if (it->way_kept || it->lifts)
+    if (it->being_cut || it->lifts)
         return (struct point){it->starts[0][node], it->starts[1][node], it->starts[2][node]};
     if (it->rows) { // of all blocks
-        const uint32_t own = it->own_place[node];
-        if (own == NO_PLACE)
+        const uint32_t own = it->own_location[node];
+        if (own == NO_LOCATION)
             return state_point(s, node);
-        return block_point(it->start[block_of_place(own)], (int)local_of_place(own));
+        return block_point(it->start[block_of_location(own)], (int)local_of_location(own));
     }
     if (it->keeps_start)
         return (struct point){it->old_x[node], it->old_y[node], it->old_z[node]};
     if (node >= (size_t)system->topology->node_count)
-        return REAL_NAME(mesh_collider_start)(system, node, it->way_begin);
+        return REAL_NAME(mesh_collider_start)(system, node, it->step_begin);
     if (system->constants->inverse_mass[node] == 0)
         return driven_start(system, node);
     // That of Verlet is the difference of the two, and other ranks know no positions one step back.
-    const real h = (real)it->way_step;
+    const real h = (real)it->step_length;
     return (struct point){before(s->x, s->x_low, node, h * s->vx[node]),
                           before(s->y, s->y_low, node, h * s->vy[node]),
                           before(s->z, s->z_low, node, h * s->vz[node])};
 }
 
-void REAL_NAME(surface_way_starts)(const struct system *system, real *const to[3],
-                                   const struct worker *worker)
+void REAL_NAME(surface_step_starts)(const struct system *system, real *const to[3],
+                                    const struct worker *worker)
 {
     const struct range share = surface_node_share(system, worker);
     for (size_t i = share.first; i < share.end; i++) {
-        const struct point start = REAL_NAME(surface_way_start)(system, i);
+        const struct point start = REAL_NAME(surface_step_start)(system, i);
         to[0][i] = start.x;
         to[1][i] = start.y;
         to[2][i] = start.z;
@@ -126,7 +126,7 @@ static void values_of(const struct state *s, real *arrays[NODE_VALUES])
     memcpy(arrays, all, sizeof all);
 }
 
-bool REAL_NAME(surface_way_begin)(struct system *system, const struct worker *worker)
+bool REAL_NAME(surface_rollback_begin)(struct system *system, const struct worker *worker)
 {
     struct surface_contact *it = system->surface_contact;
     const size_t nodes = all_surface_nodes(system->topology);
@@ -143,15 +143,15 @@ bool REAL_NAME(surface_way_begin)(struct system *system, const struct worker *wo
     if (!it->starts[0] || !it->starts[1] || !it->starts[2] || !it->old_x || !it->old_y ||
         !it->old_z)
         return false;
-    REAL_NAME(surface_way_starts)(system, it->starts, worker);
+    REAL_NAME(surface_step_starts)(system, it->starts, worker);
     worker_barrier(worker);
     if (worker->index == 0)
-        it->way_kept = true;
+        it->being_cut = true;
     worker_barrier(worker);
     return true;
 }
 
-void REAL_NAME(surface_way_log)(struct system *system, size_t node)
+void REAL_NAME(surface_rollback_log)(struct system *system, size_t node)
 {
     struct surface_contact *it = system->surface_contact;
     real *arrays[NODE_VALUES];
@@ -167,7 +167,7 @@ void REAL_NAME(surface_way_log)(struct system *system, size_t node)
         change->values[i] = arrays[i] ? arrays[i][node] : 0;
 }
 
-void REAL_NAME(surface_way_undo)(struct system *system)
+void REAL_NAME(surface_rollback_undo)(struct system *system)
 {
     struct surface_contact *it = system->surface_contact;
     real *arrays[NODE_VALUES];
@@ -181,38 +181,38 @@ void REAL_NAME(surface_way_undo)(struct system *system)
 }
 
 // Adds a node to the box of the displacements of a block, and to those of its tiles in this step.
-static void extend_block(struct system *system, size_t node, uint32_t place)
+static void extend_block(struct system *system, size_t node, uint32_t location)
 {
     struct surface_contact *it = system->surface_contact;
-    const uint32_t b = block_of_place(place);
+    const uint32_t b = block_of_location(location);
     const struct surface_block *block = &it->surfaces.blocks[b];
     const struct block_tiles *tiles = &it->block_tiles[b];
     const struct point now = state_point(system->state, node);
-    struct point d = point_difference(now, REAL_NAME(surface_way_start)(system, node));
-    const real way[3] = {d.x, d.y, d.z};
+    struct point d = point_difference(now, REAL_NAME(surface_step_start)(system, node));
+    const real change[3] = {d.x, d.y, d.z};
     for (int t = 0; t < tiles->count; t++)
-        displacements_include(&it->ways[tiles->tiles[t]], way);
+        displacements_include(&it->moved_in_step[tiles->tiles[t]], change);
     for (size_t t = 0; tiles->count == 0 && t < it->tile_count; t++)
         if (it->tile_bodies[t] == block->body)
-            displacements_include(&it->ways[t], way);
+            displacements_include(&it->moved_in_step[t], change);
     if (!it->listed[b])
         return;
-    d = point_difference(now, block_point(it->start[b], (int)local_of_place(place)));
+    d = point_difference(now, block_point(it->start[b], (int)local_of_location(location)));
     displacements_include(&it->steps[b], (const real[3]){d.x, d.y, d.z});
 }
 
-void REAL_NAME(surface_way_note)(struct system *system, size_t node)
+void REAL_NAME(surface_rollback_note)(struct system *system, size_t node)
 {
     struct surface_contact *it = system->surface_contact;
-    for (uint32_t k = 0, place; (place = node_place(it, node, k)) != NO_PLACE; k++) {
-        it->changed[block_of_place(place)] |= CHANGED_NOW | CHANGED;
-        extend_block(system, node, place);
+    for (uint32_t k = 0, location; (location = node_location(it, node, k)) != NO_LOCATION; k++) {
+        it->changed[block_of_location(location)] |= CHANGED_NOW | CHANGED;
+        extend_block(system, node, location);
     }
 }
 
-void REAL_NAME(surface_way_end)(struct surface_contact *it)
+void REAL_NAME(surface_rollback_end)(struct surface_contact *it)
 {
-    it->way_kept = false;
+    it->being_cut = false;
 }
 
 void REAL_NAME(surface_contact_give_up)(struct system *system, const struct worker *worker)
@@ -220,7 +220,7 @@ void REAL_NAME(surface_contact_give_up)(struct system *system, const struct work
     struct surface_contact *it = system->surface_contact;
     struct state *s = system->state;
     REAL_NAME(surface_shares_complete)(system, worker); // all ranks put all nodes back
-    const bool has = REAL_NAME(surface_way_begin)(system, worker);
+    const bool has = REAL_NAME(surface_rollback_begin)(system, worker);
     const struct range share = worker_share(worker, (size_t)s->nodes, 16);
     for (size_t i = share.first; i < share.end && has; i++)
         if (system->constants->inverse_mass[i] != 0) {
@@ -230,7 +230,7 @@ void REAL_NAME(surface_contact_give_up)(struct system *system, const struct work
         }
     worker_barrier(worker);
     if (worker->index == 0) {
-        REAL_NAME(surface_way_end)(it);
+        REAL_NAME(surface_rollback_end)(it);
         if (!has)
             REAL_NAME(surface_memory_has_run_out)(system);
         it->gives_up = it->lists_due = true;
@@ -245,7 +245,7 @@ bool REAL_NAME(surface_contact_gave_up)(const struct system *system)
     return system->surface_contact && system->surface_contact->gives_up;
 }
 
-void REAL_NAME(surface_way_free)(struct surface_contact *it)
+void REAL_NAME(surface_rollback_free)(struct surface_contact *it)
 {
     for (int axis = 0; axis < 3; axis++)
         free(it->starts[axis]);
@@ -254,7 +254,7 @@ void REAL_NAME(surface_way_free)(struct surface_contact *it)
     free(it->lifted);
 }
 
-uint64_t REAL_NAME(surface_way_bytes)(const struct surface_contact *it)
+uint64_t REAL_NAME(surface_rollback_bytes)(const struct surface_contact *it)
 {
     return (it->starts[0] ? 3 * it->starts_nodes * sizeof(real) : 0) +
            it->change_capacity * sizeof *it->changes + it->driven_capacity * sizeof *it->driven +
