@@ -49,7 +49,7 @@ static inline void add_turning_force(const struct contact_nodes *nodes, real fac
 
 // ---- Edges without triangles
 //
-// Of these nothing else acts where they are nearly parallel, and the weight m of their closest
+// Nothing else acts on these where they are nearly parallel, and the weight m of their closest
 // points goes to 0. There each of the four ends counts with (1 - m) / 2 against the other edge, so
 // that a node between two edges counts once. Each distance is that of closest points, and the
 // energy

@@ -25,15 +25,15 @@ struct wide_contact {
     wide square;
 };
 
-// Of two edges.
+// The angle of two edges.
 struct wide_angle {
     wide sine;         // its square
     unsigned parallel; // lanes in which they are nearly parallel
 };
 
 // Candidates that touch, of nodes and triangles or of edges, in the order of the list, until their
-// forces are added. Of edges also the square of the sine of their angle, and of those that are
-// nearly parallel what turns them (struct wide_edges).
+// forces are added. Edges also have the square of the sine of their angle, and, where they are
+// nearly parallel, what turns them (struct wide_edges).
 enum { BATCH = 64, BATCH_ROOM = BATCH + WIDE_LANES };
 struct batch {
     real parts[2][BATCH_ROOM], apart[3][BATCH_ROOM], square[BATCH_ROOM];
@@ -517,8 +517,8 @@ WIDE_INLINE void add_batch(struct barrier_work *work, const struct batch *batch,
     }
 }
 
-// Of a batch of nodes and triangles, or of edges. Nearly always there is nothing to turn or to hand
-// out.
+// Adds the forces of a batch of nodes and triangles, or of edges. Nearly always there is nothing to
+// turn or to distribute.
 WIDE_INLINE void push_batch_of(struct barrier_work *work, const struct batch *batch, bool edges)
 {
     const int first = batch->of_first, end = batch->count;

@@ -323,7 +323,7 @@ static bool find_pairs(struct broad_phase *broad, const struct broad_phase_rules
     return true;
 }
 
-// Of a list: all of its pairs, or those that the rules want, or those that they leave out.
+// Which pairs of a list are found: all, those that the rules want, or those that they leave out.
 enum list_part { LIST_ALL, LIST_WANTED, LIST_REST };
 
 static bool find_list(struct broad_phase *broad, const struct broad_phase_rules *rules,

@@ -74,7 +74,7 @@ static inline size_t mark_words(size_t count)
     return (count + MARK_BITS - 1) / MARK_BITS;
 }
 
-// Of the code of one of the three groups of a pair.
+// The key of a code in one of the three groups of a pair.
 static inline uint32_t touching_key(int group, uint16_t code)
 {
     return (uint32_t)group << 16 | code;
@@ -100,7 +100,7 @@ struct candidate_codes {
     uint16_t counts[3];
     uint16_t
         codes[2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES + CODES_SLACK];
-    // Of all candidates, the least squares of distances: of points and triangles, and of edges;
+    // The least squares of the distances of all candidates: of points and triangles, and of edges;
     // REAL_HUGE without any. They are greater than those of the distances by what point_square and
     // edge_square allow for beyond the square of the reach, at most.
     real point_least, edge_least;

@@ -11,8 +11,8 @@
 //    is at most 2.5 e^(1/3) A, across the distance;
 //  - edges whose angle has a sine below s are taken to be parallel: their closest points are sought
 //    from both ends of one of them, half of which is at most L / 2 away, where the distance across
-//    has grown by s L / 2. Of others, parameters err by e A / (L s^2) at most, and distances across
-//    by less than that.
+//    has grown by s L / 2. Those of others err by e A / (L s^2) at most in their parameters, and by
+//    less than that in distances across.
 #include "contact/candidates.h"
 #include "kernels/kernels.h"
 
@@ -309,7 +309,7 @@ struct packed_boxes {
     int count;
 };
 
-// Of `count` boxes, those whose bits are set.
+// Packs those of `count` boxes whose bits are set.
 static void pack_boxes(const real *const rows[6], int count, uint64_t bits,
                        struct packed_boxes *packed)
 {

@@ -69,7 +69,8 @@ static inline struct range contact_block_nodes(const struct system *system, size
     return (struct range){first, nodes - first < CONTACT_BLOCK ? nodes : first + CONTACT_BLOCK};
 }
 
-// Of several ranks those with nodes of this one's chunks (springs/plan_parts.h).
+// The blocks that this process evaluates: on several ranks, those with nodes of its chunks
+// (springs/plan_parts.h).
 static inline struct range contact_blocks(const struct system *system)
 {
     if (!system->exchange)
@@ -135,8 +136,8 @@ struct friction_step {
     double time;    // s, at its end
     double elapsed; // s, its length
     double first;   // s, for how long at most friction has acted on what has begun to touch in it
-    // Of an implicit step: the g of its stage, s, and the part of its last solution that has been
-    // applied (friction_force_of_step).
+    // For an implicit step: the g of its stage, s, and the fraction of its last solution that has
+    // been applied (friction_force_of_step).
     double g, applied;
 };
 void REAL_NAME(friction_update_at)(struct system *system, struct friction_step step,

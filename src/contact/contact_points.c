@@ -27,7 +27,7 @@ struct listing {
     struct pair_finder *finder;
     bool counts;     // the first pass
     uint64_t number; // of the next one
-    // Of a pair of blocks:
+    // For a pair of blocks:
     uint32_t blocks[2];
     double units[2]; // N/m, the stiffness that the step allows for at nodes of their bodies
     const block_reals *x[2];
@@ -451,8 +451,8 @@ static void add_load(const struct system *system, size_t node, double unit, doub
                                       memory_order_relaxed);
 }
 
-// Of what stiffness and damping along the normal and across it add at each node: (sum w_i n.x_i)^2
-// <= sum |w_j| sum |w_i| (n.x_i)^2, where only nodes that forces move count.
+// The shares of each node of a stiffness and damping along the normal and across it: (sum w_i
+// n.x_i)^2 <= sum |w_j| sum |w_i| (n.x_i)^2, where only nodes that forces move count.
 struct contact_loads {
     double normal[4], across[4];
 };
@@ -563,7 +563,7 @@ static double greatest_of_body(const struct system *system, size_t body, struct 
     return damping > 0 ? fmax(of_k, of_c / damping) : of_k;
 }
 
-// Of several ranks: each gets the loads of all nodes. By worker 0 of all ranks.
+// Gives each of several ranks the loads of all nodes. Called by worker 0 of all ranks.
 static void share_loads(struct system *system)
 {
     enum { AT_ONCE = 4096 };

@@ -29,7 +29,7 @@ static inline struct block_box block_box_of(const struct node_box *found, vec3 o
     return box;
 }
 
-// Of any vectors, not measured from the origin of the state.
+// The box of any vectors, not measured from the origin of the state.
 static inline struct block_box box_of(const struct system *system, const real *x, const real *y,
                                       const real *z, struct range nodes)
 {

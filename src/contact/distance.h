@@ -48,8 +48,8 @@ static inline real fraction_of(real a, real b)
     return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
-// Of a node p and a triangle a + v ab + w ac: inside of the triangle where p projects into it,
-// otherwise on the nearest of its sides.
+// The closest points of a node p and a triangle a + v ab + w ac: inside the triangle where p
+// projects into it, otherwise on the nearest of its sides.
 static inline struct closest closest_on_triangle(struct point p, struct point a, struct point b,
                                                  struct point c)
 {
@@ -95,8 +95,9 @@ static inline void find_other_end(real s, real along_q, real de, real ee, real a
     *found_s = dd > 0 ? fraction_of(de * *found_t - along_p, dd) : s;
 }
 
-// Of two edges p + s d and q + t e. `parallel` is the square of the sine of their angle: below
-// EDGES_PARALLEL the closest points move along the edges by more than the edges turn.
+// The closest points of two edges p + s d and q + t e. `parallel` is the square of the sine of
+// their angle: below EDGES_PARALLEL the closest points move along the edges by more than the edges
+// turn.
 static const real EDGES_PARALLEL = (real)1e-3;
 
 // The weight of the contact of two edges, from 0 of parallel ones to 1: where the closest points

@@ -1,15 +1,15 @@
 // See flat_sheets.h.
 //
 // A sheet of equal rectangles, built in a plane, is deformed by a map f that is linear on each
-// triangle. Of the vectors along both sides of all cells in a convex part of it, divided by the
-// sides, let none be farther than e1 and e2 from q1 and q2, which are at right angles and of length
-// 1, and Q be the isometry with these columns. Then |Df - Q| <= e = sqrt(e1^2 + e2^2) on every
-// triangle, and along the line from x to y, f(x) - f(y) differs from Q (x - y) by at most e |x -
-// y|: |f(x) - f(y)| >= (1 - e) |x - y|. Parts without a common node are at least an altitude h of
-// the triangles apart as built: a line from a node to what is not around it passes a side opposite
-// to it. So nothing is within reach r while (1 - e) h > r, however the sheet has moved and turned;
-// nor did anything pass through within a step, if vectors before and after it are in the same
-// boxes, as those in between then are too.
+// triangle. Let the vectors along both sides of all cells in a convex part of it, divided by the
+// lengths of the sides, be no farther than e1 and e2 from q1 and q2, which are at right angles and
+// of length 1, and let Q be the isometry with these columns. Then |Df - Q| <= e = sqrt(e1^2 + e2^2)
+// on every triangle, and along the line from x to y, f(x) - f(y) differs from Q (x - y) by at most
+// e |x - y|: |f(x) - f(y)| >= (1 - e) |x - y|. Parts without a common node are at least an altitude
+// h of the triangles apart as built: a line from a node to what is not around it passes a side
+// opposite to it. So nothing is within reach r while (1 - e) h > r, however the sheet has moved and
+// turned; nor did anything pass through within a step, if vectors before and after it are in the
+// same boxes, as those in between then are too.
 #include "contact/flat_sheets.h"
 
 #include <assert.h>
@@ -320,7 +320,7 @@ static bool normalise(double v[3])
     return length != 0;
 }
 
-// Of a window that does not hold.
+// The use of a window that is not flat enough.
 static const double BEYOND = 2;
 
 // How far the deformation of the tiles is from one isometry of the plane, over what it may be.

@@ -6,7 +6,7 @@
 
 #include "contact/surface_lists.h"
 
-// Of a tile: whether its cells are equal rectangles as built, with these sides, m; and boxes that
+// Whether the cells of a tile are equal rectangles as built, with these sides, m; and boxes that
 // contain the vectors along both sides of its cells, m.
 struct flat_tile {
     bool regular;

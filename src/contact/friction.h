@@ -207,9 +207,8 @@ static inline double friction_step_heat(double stiffness, double damping, double
 // J, the heat of a contact that slides from a stretch to a shorter one at that distance; the force
 // is that of the spring at the start of the step, if the contact slid already, and at its end.
 //
-// Of a contact that slid already this is the trapezoid of force and plastic slip. One that held
-// first yields at `limit`; then its spring gets shorter, and it slides with the force of the
-// end.
+// For a contact that slid already this is the trapezoid of force and plastic slip. One that held
+// first yields at `limit`; then its spring gets shorter, and it slides with the force of the end.
 static inline double friction_sliding_heat(double stiffness, double before, bool slid,
                                            double reached, double limit, double left)
 {
@@ -266,8 +265,9 @@ static inline vec3 friction_force_of_step(const struct friction_action_of_step *
     return vec3_make(force[0], force[1], force[2]);
 }
 
-// Of the change of velocities in a step of bdf2 the next one has a third, and of that a third: what
-// a force does comes half a step later on average. So a step has half of the last one's force.
+// A third of the change of velocities in a step of bdf2 is repeated in the next one, and a third of
+// that in the one after, so that the effect of a force comes half a step later on average. So a
+// step has half of the last one's force.
 static inline bool friction_lags(const struct system *system, struct friction_step step)
 {
     return system->settings.integrator == INTEGRATOR_BDF2 && step.g < step.elapsed;

@@ -15,12 +15,12 @@ enum { SWEEPS = 3000, RECHOICES = 60, MOST_TRIES = 4 };
 // corners of a cube, and others all over a hemisphere; the best ones are then turned.
 enum { CUBE_DIRECTIONS = 13, SPIRAL_DIRECTIONS = 60, TURNED = 3, TURNS = 120 };
 static const double TURN = 0.2, TURN_LEAST = 1e-3; // radians
-// Of the best overlap: what another axis must be better by. Of two that are equally good the first
-// counts.
+// How much better another axis must be, as a fraction of the best overlap. The first one of two
+// that are equally good counts.
 static const double BETTER = 1e-6;
 // The cosine to an axis with which there is no displacement, from which another one is not tried.
 static const double SAME = 0.8;
-// Of the thickness: how exactly bounds are satisfied.
+// How exactly bounds are satisfied, as a fraction of the thickness.
 static const double TOLERANCE = 0.005;
 
 bool REAL_NAME(hulls_begin)(struct hull_separation *it, const struct system *system, double beyond)

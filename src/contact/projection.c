@@ -741,8 +741,8 @@ static void add_within(real *to, struct range nodes, uint64_t first, uint64_t co
         to[node] += more;
 }
 
-// A third of the stiffness of the springs at a node: its average over directions. Of the nodes of
-// the blocks that this rank computes.
+// A third of the stiffness of the springs at a node: its average over directions. Found for the
+// nodes of the blocks that this rank computes.
 static void find_spring_rates(struct system *system)
 {
     const struct topology *topology = system->topology;

@@ -211,8 +211,8 @@ static void sum_touches(struct system *system, touch_visitor *visit, double tota
 // A flag of contacts that the present update has seen.
 enum { FRICTION_SEEN = 128 };
 
-// Of a body and a shape that have both coefficients of their own the geometric mean, otherwise of
-// the one that has them, otherwise the scene's, which a shape without any has.
+// The coefficients of a body and a shape: the geometric mean if both have their own, otherwise
+// those of the one that has them, otherwise those of the scene, which a shape without any has.
 struct scene_friction REAL_NAME(shape_friction_law)(const struct system *system, size_t collider,
                                                     size_t body)
 {
@@ -289,9 +289,9 @@ static vec3 friction_force(const struct shape_friction *it, double normal_force,
     return vec3_scale(-1, limited);
 }
 
-// Of the damper along the normal, N, at a time, s, after the present one. A contact of N = psi' has
-// psi'' = 2 sqrt(2 k N / g0) where the barrier is soft; those of a node with several triangles
-// count as one.
+// The force of the damper along the normal, N, at a time, s, after the present one. A contact of N
+// = psi' has psi'' = 2 sqrt(2 k N / g0) where the barrier is soft; those of a node with several
+// triangles count as one.
 static double damper_force(const struct system *system, const struct shape_touch *touch,
                            const struct shape_friction *it, double time)
 {

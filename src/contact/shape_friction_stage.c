@@ -160,7 +160,8 @@ bool REAL_NAME(shape_friction_rows)(struct system *system, size_t part, struct r
 
 // ---- Revision
 
-// Of a collider on a node along a normal, N, for the solution d of a system; negative: it pulls.
+// The force of a collider on a node along a normal, N, for the solution d of a system; negative: it
+// pulls.
 static double solved_force(const struct system *system, const struct shape_assumed *it, double g,
                            const struct node_vectors *d)
 {

@@ -51,10 +51,11 @@ size_t REAL_NAME(carrier_of_shape)(struct system *system, size_t collider, vec3 
 // The same of driven nodes of bodies: the greater motion counts.
 size_t REAL_NAME(carrier_of_nodes)(struct system *system, vec3 moved, vec3 velocity);
 
-// Of the cut of a step in which nodes have been moved out of spheres that project and move
-// (surface_lift.c): these are carried from the beginning; and, if `holds`, each that a cut has
-// moved back into one keeps only the part of its motion relative to the sphere that ends outside.
-// The latter returns whether there are such nodes. By the first worker.
+// For the cut of a step in which nodes have been moved out of spheres that project and move
+// (surface_lift.c). The first function marks these nodes as carried from the beginning. The second
+// one, if `holds`, leaves each node that a cut has moved back into a sphere only the part of its
+// motion relative to the sphere that ends outside, and returns whether there are such nodes. Called
+// by the first worker.
 void REAL_NAME(surface_lift_carry)(struct system *system);
 bool REAL_NAME(surface_lift_hold)(struct system *system);
 

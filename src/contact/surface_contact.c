@@ -813,7 +813,8 @@ struct contact_sums {
     uint64_t touching;
 };
 
-// Of which pairs energies are added, and whether the power of their forces on nodes is.
+// Which pairs have their energies added, and whether the power of their forces on nodes is added
+// too.
 struct energy_scope {
     bool changed; // only those that the cutting of the step has changed
     bool powers;
@@ -962,7 +963,7 @@ double REAL_NAME(surface_contact_energy)(struct system *system, const struct wor
     return energy_of_pairs(system, &all, worker).energy;
 }
 
-// Of the blocks that the cut has changed.
+// Finds the motion in the step of the blocks that the cut has changed.
 static void find_changed_steps(struct system *system, const struct worker *worker)
 {
     const struct surface_contact *it = system->surface_contact;

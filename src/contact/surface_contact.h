@@ -13,10 +13,10 @@ taut_status REAL_NAME(surface_contact_make)(struct system *system, const taut_sc
                                             taut_error *error);
 void REAL_NAME(surface_contact_free)(struct system *system);
 
-// Of several ranks (surface_shares.h): decides which pairs of surfaces one with these nodes
-// evaluates in steps, if the scene has contact; false without memory. Not collective. And, outside
-// of steps, the memory of friction of all surfaces := that of the ranks that keep it, on all ranks,
-// which call it together.
+// On several ranks (surface_shares.h). The first function decides which pairs of surfaces the rank
+// with these nodes evaluates in steps, if the scene has contact; it returns false without memory,
+// and is not collective. The second one gives all ranks, outside of steps, the memory of friction
+// of all surfaces from the ranks that keep it; all ranks call it together.
 bool REAL_NAME(surface_contact_share)(const struct system *system, struct range own);
 void REAL_NAME(surface_friction_share)(struct system *system);
 
@@ -265,8 +265,8 @@ double REAL_NAME(mesh_colliders_power)(const struct system *system);
 void REAL_NAME(mesh_colliders_keep_power)(struct system *system, double power);
 
 // The greatest coordinate of mesh collider `m` from now until `end` (s), by its motion, counted
-// from the state's origin, m. Of one that turns, as if its farthest point came to lie along each
-// axis.
+// from the state's origin, m. For a mesh that turns, its farthest point is assumed to come to lie
+// along each axis.
 double REAL_NAME(mesh_collider_reach)(const struct system *system, size_t m, double end);
 
 // Whether a node of a body is inside a mesh collider with `sides: outside`, for surfaces that do
@@ -298,8 +298,8 @@ struct node_load {
 
 // Finds the loads of all nodes in the present state, which does not change (contact_points.c): of
 // contact with surfaces only, without planes, spheres and rooms, of which no step lacks any. The
-// same for any number of workers. Of several ranks in a step, each finds those of its nodes. False
-// without memory; ends with a barrier.
+// same for any number of workers. On several ranks, each finds those of its own nodes in a step.
+// False without memory; ends with a barrier.
 bool REAL_NAME(surface_loads_find)(struct system *system, const struct worker *worker);
 
 // The load of a node, as last found.

@@ -437,7 +437,7 @@ static struct point built_from(const struct system *system, uint32_t node, const
 
 // Whether an edge at one corner of a triangle comes nearer as built to the side opposite than the
 // corner itself does, and than `distance`: the diagonals of two faces of a cube beside each other
-// are nearer than the height of half a face. Of the edges of the same block alone.
+// are nearer than the height of half a face. Only edges of the same block are looked at.
 static bool has_edge_across(const struct system *system, const struct surface_block *block,
                             uint32_t triangle, double distance)
 {

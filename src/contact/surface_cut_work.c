@@ -10,9 +10,9 @@
 //
 // The velocities of symplectic Euler and of Verlet's methods belong to the middle of steps. From
 // the middle of the last one to that of this, node and forces give m k.(v + v'') / 2 and J.(v +
-// v'') / 2: the latter is the work of the cut, exactly. Of methods whose velocities belong to the
-// ends of steps, forces do m k.(x'' - x) / h meanwhile, to the order of the trapezoid, and the
-// rest of the change of the kinetic energy is that of the cut. So it is of substeps of xpbd, whose
+// v'') / 2: the latter is the work of the cut, exactly. With methods whose velocities belong to the
+// ends of steps, forces do m k.(x'' - x) / h meanwhile, to the order of the trapezoid, and the rest
+// of the change of the kinetic energy is that of the cut. So it is of substeps of xpbd, whose
 // springs are forces too, and whose damping takes m k^2 / 2 of a node: of one that is cut, that is
 // a part of what the cut takes.
 //
@@ -101,8 +101,8 @@ static void put(real *const arrays[3], size_t i, vec3 value)
     arrays[2][i] = (real)value.z;
 }
 
-// Of Verlet's method for positions that of the last step, which it has whether its velocities are
-// completed or not.
+// The velocity of a node at the start of the step. Verlet's method for positions uses that of the
+// last step, which it has whether its velocities are completed or not.
 static vec3 start_velocity(const struct system *system, size_t i)
 {
     const struct state *s = system->state;

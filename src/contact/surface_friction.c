@@ -66,7 +66,8 @@ struct surface_action {
     real dissipated;    // W, by the damper; what slides is measured by surface_friction_update
 };
 
-// Of the first side along the normal, relative to the second one, m/s; below 0 if it approaches.
+// The velocity of the first side along the normal, relative to the second one, m/s; below 0 if it
+// approaches.
 static real approach_of(const struct friction_contact *it, const real weights[4])
 {
     real approach = 0;
@@ -934,7 +935,7 @@ static void put_saved(struct friction_record *record, const struct friction_cont
 
 // ---- What is saved, put back as it was
 
-// Of a contact that has been saved, what its record has: two blocks and a key.
+// A contact that has been saved: the two blocks and the key of its record.
 struct placed_contact {
     uint32_t blocks[2], key;
     uint64_t index;

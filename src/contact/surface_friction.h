@@ -137,7 +137,7 @@ void REAL_NAME(surface_friction_revise)(struct system *system, double g, double 
 void REAL_NAME(surface_friction_start)(struct system *system, double time,
                                        const struct worker *worker);
 
-// Of the present state: the energy of the springs, J; the same on every worker. `changed`: only of
+// The energy of the springs in the present state, J; the same on every worker. `changed`: only of
 // pairs that the cutting of the step has changed.
 double REAL_NAME(surface_friction_energy)(struct system *system, bool changed,
                                           const struct worker *worker);

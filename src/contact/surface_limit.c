@@ -236,8 +236,8 @@ static const struct scene_friction *rule_and_weights(const struct system *system
     return rule;
 }
 
-// Of a candidate whose motion has been cut in every direction: what momentum is lost. What a
-// prescribed motion stops has given its momentum to that.
+// Counts the momentum that is lost by a candidate whose motion has been cut in every direction.
+// What a prescribed motion stops has given its momentum to that motion.
 static void count_lost(struct system *system, const struct frame *with, const double inverse[4],
                        const vec3 slower[4])
 {
@@ -458,8 +458,8 @@ static bool pair_passes(const struct system *system, struct pair_finder *finder,
 }
 
 // Finds the pairs of a list that have to be cut: all, or those of which a node has been moved in
-// the round before, as no other one passes. Of pairs that are farther apart than `enough`, m, none
-// is one.
+// the round before, as no other one passes. Pairs that are farther apart than `enough`, m, need no
+// cut.
 static void find_passing(const struct system *system, struct pair_finder *finder, size_t index,
                          bool all, double enough)
 {

@@ -53,8 +53,8 @@ struct lifted_node {
 
 // A pair of blocks and its list of candidates, which are made when they may come within reach, with
 // a skin of their own. Distances, m, are those at the start of the step: at least so far apart are
-// the nearest of all candidates (pair.least), and those that are not listed. Of the skin this has
-// the number, 0 before they are listed; `evaluated` counts candidates since they were listed, by
+// the nearest of all candidates (pair.least), and those that are not listed. `skin` is that skin's
+// number, 0 before they are listed; `evaluated` counts candidates since they were listed, by
 // EVALUATED_UNIT, up to UINT16_MAX. Most pairs have no candidates.
 struct surface_pair {
     struct block_pair pair;
@@ -159,7 +159,7 @@ struct surface_contact {
     double skin_used, skin_known;
     double tightest;
     uint64_t steps_listed; // steps since then
-    // Of the lists before: their skin, how long they lasted, what they cost (surface_lists.c).
+    // The lists before these: their skin, how long they lasted, what they cost (surface_lists.c).
     double skin_before, steps_before, pairs_before, awake_before, making_before, cost_before;
     bool sleeps_again;              // with the skin of the lists before
     double skin_power, awake_power; // how the numbers of pairs grow with the skin
@@ -243,9 +243,9 @@ struct surface_contact {
     bool partial;
     atomic_uchar *listed;       // by block: whether it is in a list that does not sleep
     struct surface_list *lists; // as those of the broad phase
-    // Positions that the distances of pairs belong to: of the start of the step. Of listed blocks;
-    // of all with implicit steps, in which lists may be made again; of lists that sleep, those for
-    // which lists were made. Not known before lists are made.
+    // The positions that the distances of pairs belong to: those at the start of the step, of
+    // listed blocks (with implicit steps, in which lists may be made again, of all blocks); for
+    // lists that sleep, those for which lists were made. Not known before lists are made.
     block_reals *start;
     bool start_known;
     atomic_bool start_moves; // while the start is made another one
@@ -364,7 +364,7 @@ static inline void displacements_include(struct displacements *box, const real v
     }
 }
 
-// Of rows of nodes, `from` these positions, or the positions themselves: NULL.
+// The displacements of rows of nodes from positions `from`; NULL: the positions themselves.
 static inline struct displacements displacements_of(const struct broad_phase *broad,
                                                     const real *const to[3],
                                                     const real *const from[3],
@@ -465,8 +465,8 @@ static inline double distance_of_cuts(double moved, double least)
     return 1.0001 * max_of(2 / (1 - CUT_MARGIN) * moved, 2 * moved + least);
 }
 
-// Of surface_contact.changed: a node of the block has been moved in the round before, in this one,
-// or in any.
+// Flags of surface_contact.changed: a node of the block has been moved in the round before, in this
+// one, or in any.
 enum { CHANGED_BEFORE = 1, CHANGED_NOW = 2, CHANGED = 4 };
 
 static inline bool blocks_have_changed(const struct surface_contact *it, uint32_t a, uint32_t b,
@@ -600,7 +600,7 @@ struct candidate_walk {
     int group, left[3];
 };
 
-// Of codes in the order of a list.
+// A walk over codes in the order of a list.
 static inline struct candidate_walk
 candidates_of(const struct surface_contact *it, const struct block_pair *pair, struct pair_codes of)
 {
@@ -619,7 +619,7 @@ static inline struct pair_codes listed_codes(const struct surface_list *list,
     return (struct pair_codes){counts + HEAD_WORDS, counts};
 }
 
-// Of a pair that has some.
+// The words of a pair that has some.
 static inline uint16_t *words_of_gap(const struct surface_list *list,
                                      const struct surface_pair *pair)
 {
@@ -845,10 +845,10 @@ static inline size_t count_marks(const uint16_t *marks, size_t words)
     return (size_t)count;
 }
 
-// Of the listed candidates of a pair, which has some, those that were near when all were evaluated,
-// as long as no other one may have come within reach since its blocks have moved by `moved`, m:
-// *rest, m, is how far apart the others were at least at the start. Or all of them, for which there
-// are no marks.
+// Which of the listed candidates of a pair, which has some, are evaluated: those that were near
+// when all were evaluated, as long as no other one may have come within reach since its blocks have
+// moved by `moved`, m (*rest, m, is how far apart the others were at least at the start); or all of
+// them, for which there are no marks.
 struct pair_choice {
     const uint16_t *marks;
     size_t count;
@@ -936,7 +936,7 @@ static inline struct listed_pair listed_pair_of(const struct surface_contact *it
     };
 }
 
-// Of all candidates that a pair can have.
+// The numbers of codes and words of all candidates that a pair can have.
 enum {
     CODES_MOST = 2 * SURFACE_NODES * SURFACE_TRIANGLES + SURFACE_EDGES * SURFACE_EDGES,
     MARK_WORDS_MOST = CODES_MOST / MARK_BITS

@@ -248,7 +248,7 @@ uint64_t REAL_NAME(surface_tiles_bytes)(const struct surface_contact *it)
 
 // ---- Displacements since the lists were made
 
-// Of all parts of each tile.
+// Unites the boxes of the parts of each tile.
 static void gather_boxes(const struct surface_contact *it, struct displacements *tiles)
 {
     for (size_t t = 0; t < it->tile_count; t++)
@@ -259,7 +259,7 @@ static void gather_boxes(const struct surface_contact *it, struct displacements 
     }
 }
 
-// Of a part, or on several ranks of what this one has of it: the others have their own. All have
+// The box of a part. On several ranks each has a box of its own nodes of the part, and all have
 // mesh colliders.
 static struct displacements box_of_part(const struct system *system, const real *const to[3],
                                         const real *const from[3], const struct node_rows *part)

@@ -28,8 +28,8 @@
 
 enum { ROUNDS = 4000, WHOLE_ROUNDS = 100, LENGTH_SWEEPS = 3 };
 
-// Of the mean length of edges: how far a crossing moves its parts in one round, at first and at
-// most.
+// How far a crossing moves its parts in one round, at first and at most, as a fraction of the mean
+// length of edges.
 static const double STEP = 0.05, STEP_MAX = 0.4;
 // If there are no fewer crossings for so many rounds, steps become larger by this factor; if there
 // are none for so many times as many, there is no solution.
@@ -39,15 +39,17 @@ static const double STEP_GROWTH = 1.3;
 // this part of the least so far.
 enum { PUSH_PATIENCE = 100 };
 static const double PUSH_GAIN = 0.999;
-// Of the distance to what is near: how far a node may move in one round while nothing crosses.
+// How far a node may move in one round while nothing crosses, as a fraction of the distance to what
+// is near.
 static const double SAFE_PART = 0.4;
-// Of the thickness: the distance at which a pair is left alone; the distance up to which contact
-// acts, and to which whole bodies move apart.
+// As fractions of the thickness: the distance at which a pair is left alone, the distance up to
+// which contact acts, and the distance to which whole bodies move apart.
 static const double ENOUGH = 0.9, REACH = 1.5, BEYOND = 1.53;
-// Of the thickness: below this distance it is not known on which side of each other two bodies are.
+// Below this fraction of the thickness it is not known on which side of each other two bodies are.
 static const double TOUCHING = 1e-6;
-// Of the least thickness: how far a whole body moves apart from others in one round at most, so
-// that what is not listed, and farther than the reach, cannot cross; and what is no motion.
+// As fractions of the least thickness: how far a whole body moves apart from others in one round at
+// most, so that what is not listed, and farther than the reach, cannot cross; and what is no
+// motion.
 static const double APART_MOST = 0.6, APART_LEAST = 0.01;
 enum { APART_ROUNDS = 200 };
 // Bodies that have left each other may have come into others.

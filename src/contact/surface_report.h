@@ -17,8 +17,8 @@ enum { SURFACE_WEIGHTS = 16 };
 // twice (surface_load_excess).
 #define LOAD_THAT_COUNTS 0.5
 
-// Of the thickness: how near surfaces may be at the start. Below this the cutting of steps
-// (numerics.md) has no space to let them slide.
+// How near surfaces may be at the start, as a fraction of the thickness. Below this the cutting of
+// steps (numerics.md) has no space to let them slide.
 static const double SURFACES_LEAST_APART = 0.05;
 
 // In an initial state, which a run may have written: what cuts leave at least, with a margin for

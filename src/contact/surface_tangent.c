@@ -73,8 +73,9 @@ uint64_t REAL_NAME(surface_rows_bytes)(const struct surface_contact *contact, si
 
 // ---- Whether surfaces have passed through each other
 
-// Of the thickness: so far apart may be what meets. Less than what cuts of a step leave
-// (CUT_LEAST), so that surfaces which glide over each other under pressure do not meet.
+// How far apart surfaces that meet may be, as a fraction of the thickness. It is less than what
+// cuts of a step leave (CUT_LEAST), so that surfaces which glide over each other under pressure do
+// not meet.
 #define PASSING_LEAST 0.005
 
 // Where the first part of a candidate is relative to the second: a node to the plane of a triangle,
@@ -254,9 +255,9 @@ struct separation {
     real distance;
 };
 
-// Of parallel edges, which have no plane to pass through: where the points that are closest, on
-// straight paths, come nearer than the thickness, the direction in which they do is the one in
-// which they are pushed. What stays farther apart passes beside.
+// The separation of parallel edges, which have no plane to pass through. Where their closest
+// points, on straight paths, come nearer than the thickness, the edges are separated in the
+// direction in which they do. What stays farther apart passes beside.
 static struct separation parallel_separation(const struct closest *start, const struct closest *now,
                                              real thickness, struct separation plain)
 {
@@ -489,7 +490,8 @@ static bool add_candidate(struct row_list *list, const struct candidate *found,
 
 // ---- Finding them
 
-// Of the candidates of a pair of blocks, only if some may have come within reach since the start.
+// Adds the rows of the candidates of a pair of blocks, if some may have come within reach since the
+// start.
 static bool find_in_pair(const struct system *system, struct pair_finder *finder,
                          struct row_list *rows, size_t index, size_t p,
                          struct stage_friction *friction)
@@ -711,7 +713,7 @@ void REAL_NAME(surface_rows_add)(struct system *system, const struct worker *wor
     stage_end(&system->clock, STAGE_COLLIDERS, worker);
 }
 
-// Of a node of a mesh collider, or of a shape.
+// The prescribed velocity of a node of a mesh collider, or of a shape.
 static vec3 given_velocity(const struct system *system, size_t node)
 {
     const size_t nodes = all_surface_nodes(system->topology);

@@ -1,9 +1,9 @@
 // Cuts the surfaces of bodies into blocks (surfaces.h).
 //
-// Sheets are cut into squares of 4 by 4 cells along a Z curve. Of listed faces, blocks grow over
-// neighbours: the next face is the one that has most sides in common with the block, of several the
-// one found first, so that blocks are round. Blocks are then grouped likewise into groups
-// of at most 16, these into groups of 16, and so on; their order is that of the groups.
+// Sheets are cut into squares of 4 by 4 cells along a Z curve. Blocks of listed faces grow over
+// neighbours: the next face is the one that has most sides in common with the block, or the one of
+// several that was found first, so that blocks are round. Blocks are then grouped likewise into
+// groups of at most 16, these into groups of 16, and so on; their order is that of the groups.
 #include "contact/surfaces.h"
 
 #include <string.h>
