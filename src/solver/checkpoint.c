@@ -210,8 +210,8 @@ static void visit_springs(struct system *system, struct checkpoint *checkpoint,
                                           view.built});
 }
 
-// What a checkpoint has of a rest length: 0 of a spring that has not yielded, -1 of one that has
-// yielded to 0.
+// The rest length that a checkpoint stores: 0 for a spring that has not yielded, -1 for one that
+// has yielded to 0.
 static real stored_rest(real rest, real built)
 {
     return rest == built ? 0 : rest == 0 ? -1 : rest;
@@ -343,7 +343,7 @@ static void save_targets(const struct system *system, struct checkpoint *checkpo
     }
 }
 
-// To the last bit where they are, if they are still kinematic.
+// Restores the targets of nodes that are still kinematic, with their positions to the last bit.
 static void restore_targets(struct system *system, struct checkpoint *checkpoint)
 {
     struct kinematic_targets *targets = &system->kinematic_targets;
@@ -476,8 +476,8 @@ static void save_touching(const struct system *system, struct checkpoint *checkp
     }
 }
 
-// Of several ranks that hold only their parts each computes the contacts of some nodes, here by
-// internal number.
+// Whether this rank computes the contacts of a node, given by its internal number. Where ranks hold
+// only their parts, each computes those of some nodes.
 static bool is_touched(const struct system *system, uint64_t node)
 {
     if (!REAL_NAME(exchange_has_part)(system))
@@ -558,7 +558,7 @@ void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkp
     checkpoint->frame.fields = FRAME_NODES;
     checkpoint->frame.step = s->step;
 
-    // By what the length of an array counts: springs, touches and friction are saved below.
+    // One macro for each kind of length of an array. Springs, touches and friction are saved below.
 #define SAVE_nodes(name)     save_array(system, checkpoint, CHECKPOINT_##name);
 #define SAVE_motions(name)   SAVE_ITEMS(name, s->motions)
 #define SAVE_colliders(name) SAVE_ITEMS(name, s->colliders)
@@ -650,7 +650,7 @@ static void gather_sums(const struct system *system, unsigned field, uint64_t fi
     }
 }
 
-// Of contacts: the flags of a collider that does not project are 0.
+// Gathers the numbers of contacts. The flags of a collider that does not project are 0.
 static void gather_contacts(const struct system *system, unsigned field, uint64_t first,
                             uint64_t count, void *to)
 {
@@ -932,7 +932,7 @@ void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct
     }
 }
 
-// Of any solver of these nodes.
+// Restores what any solver of these nodes takes over.
 static void restore_common(struct system *system, struct checkpoint *checkpoint)
 {
     struct state *s = system->state;
@@ -956,7 +956,7 @@ static void restore_common(struct system *system, struct checkpoint *checkpoint)
     system->fault = (struct fault){.code = TAUT_OK};
 }
 
-// What constants, motions or colliders that have changed may change.
+// Restores what changed constants, motions or colliders may affect.
 static void restore_changed(struct system *system, struct checkpoint *checkpoint)
 {
     const struct state *s = system->state;
@@ -1103,7 +1103,7 @@ void REAL_NAME(checkpoint_restore)(struct system *system, struct checkpoint *che
                   : !REAL_NAME(surface_friction_restore)(system, &checkpoint->surface_friction);
     }
     worker_barrier(worker);
-    // For a step that starts with known forces.
+    // A step that starts with known forces needs this.
     REAL_NAME(surface_contact_find)(system, REAL_NAME(evaluation_now)(system), worker);
     if (!exact)
         continue_forces(system, checkpoint, worker);

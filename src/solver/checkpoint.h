@@ -48,9 +48,8 @@ struct exchange;
 // (`gathers`) does not have them: they are read from the state, piece by piece; and one that is
 // read where all of it is restored as it is (`exact`) puts them there in the same way. What nodes
 // remember of contacts, collider by collider, is such a field when it is written; when it is read
-// it waits in an array until contacts have been found, and of several ranks that hold only their
-// parts each reads what it needs. Where they do
-// (`in_parts`), arrays with numbers of every spring are fields, too.
+// it waits in an array until contacts have been found. Where ranks hold only their parts
+// (`in_parts`), each reads what it needs, and arrays with numbers of every spring are fields, too.
 enum checkpoint_field {
     CHECKPOINT_positions, // 3 numbers a node
     CHECKPOINT_velocities,
@@ -91,7 +90,7 @@ static inline bool checkpoint_field_is_of_springs(unsigned field)
     return field == CHECKPOINT_broken || field == CHECKPOINT_rest_length;
 }
 
-// What solver/dt.c and the solver itself decide about the step.
+// The decisions of solver/dt.c and of the solver itself about the step.
 struct checkpoint_dt {
     double dt;             // s
     double position_ratio; // position_step / dt
@@ -107,7 +106,7 @@ struct checkpoint_dt {
     bool bound_cliques;    // whether its bound treats cliques as such, where that has weights
 };
 
-// What the next check for divergence compares with (stability/divergence.c).
+// The values that the next check for divergence compares with (stability/divergence.c).
 struct checkpoint_divergence {
     double energy_start, gravity_start, explained_peak; // J
     double fastest_outside;                             // m/s
@@ -125,7 +124,7 @@ struct checkpoint {
     enum integrator integrator;
     struct frame frame; // positions, velocities and the step
     // Lengths: `springs` counts numbers of the uncut scene, `touches` nodes of every collider,
-    // `frictions` nodes of every slot; of the others no array is kept.
+    // `frictions` nodes of every slot; the other lengths belong to arrays that are not kept.
     uint64_t nodes, triples, springs, bodies, motions, colliders, touches, frictions, targets,
         loss_chunks;
     uint64_t multipliers, slots, contact_blocks;
@@ -143,7 +142,7 @@ struct checkpoint {
     struct checkpoint_dt dt;
     bool forces_current;
     struct mouse_spring mouse_spring; // its node in the builders' numbers
-    // How many there are; `targets` and `loss_chunks` are what there is room for.
+    // How many there are; `targets` and `loss_chunks` are the capacities.
     uint64_t target_count, loss_count;
     bool no_memory; // for them, or to find contacts, in the next solver
     struct checkpoint_divergence divergence;
@@ -155,8 +154,8 @@ struct checkpoint {
     bool has_budget;               // an energy budget is kept
     struct energy_budget work;
     struct implicit_statistics implicit_statistics;
-    // Those of the state: of nodes and springs (m, where they yielded, else 0) by the builders'
-    // numbers, of what nodes touch collider by collider, of friction slot by slot.
+    // The arrays of the state: those of nodes and springs (m, where they yielded, else 0) by the
+    // builders' numbers, touches of nodes collider by collider, and friction slot by slot.
 #define DECLARE(type, name, length, condition, kept) SAVED_##type *name;
     STATE_ARRAYS(DECLARE)
 #undef DECLARE
@@ -165,8 +164,9 @@ struct checkpoint {
 #undef DECLARE
 };
 
-// For a solver of that topology, plan and integrator, with ->compares, ->exact, ->gathers and
-// ->weights set; false without memory. checkpoint_free takes what there is.
+// Allocates a checkpoint for a solver of that topology, plan and integrator; ->compares, ->exact,
+// ->gathers and ->weights must be set. False without memory. checkpoint_free also accepts an
+// incomplete checkpoint.
 bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topology,
                      const struct plan *plan, enum precision precision, enum integrator integrator,
                      uint64_t springs);
@@ -175,25 +175,26 @@ void checkpoint_free(struct checkpoint *checkpoint);
 #ifdef TAUT_REAL_BITS
 #    include "base/real.h"
 
-// All workers together. The forces may be evaluated, but the state does not change.
+// All workers call it together. The forces may be evaluated, but the state does not change.
 void REAL_NAME(checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                                 const struct worker *worker);
 
-// Numbers of `count` nodes, from `first` on in the builders' order, as wide as a checkpoint's
-// stream has them. Any worker. Of contacts: of the nodes of all colliders (slots), one after
-// another. Of springs where ranks hold only their parts: of one grid, which this rank counts.
+// Reads the numbers of `count` nodes, from `first` on in the builders' order, as wide as a
+// checkpoint's stream has them. Any worker may call it. Fields of contacts count the nodes of all
+// colliders (slots), one after another. Fields of springs, where ranks hold only their parts, are
+// read for one grid, which this rank counts.
 void REAL_NAME(checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                                   uint64_t count, void *to);
 
-// Of springs of a body on no grid that is divided: those that this rank counts, and nothing for
-// others.
+// The same for springs of a divided body on no grid: reads those that this rank counts, and writes
+// nothing for others.
 void REAL_NAME(checkpoint_gather_counted)(const struct system *system,
                                           const struct exchange *exchange, unsigned field,
                                           uint64_t first, uint64_t count, void *to);
 
-// The inverse, of finite numbers, with those of the nodes in `own` alone. By one worker. Of springs
-// those that this rank evaluates, while ranks exchange; checkpoint_wants_springs: whether there are
-// any.
+// The inverse, for finite numbers, with those of the nodes in `own` alone. One worker calls it.
+// While ranks exchange, it takes those springs that this rank evaluates; checkpoint_wants_springs
+// returns whether there are any.
 void REAL_NAME(checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                    uint64_t first, uint64_t count, const void *from);
 bool REAL_NAME(checkpoint_wants_springs)(const struct system *system, uint64_t first,

@@ -37,7 +37,7 @@ struct item {
     void *data;               // NULL: the field is gathered, or scattered
     uint64_t count, capacity; // of what there is, and may be
     uint64_t received;        // so far, from a stream
-    // Of an array made by array_reserve, of as many elements as a stream has; NULL: any other.
+    // For an array made by array_reserve, with as many elements as a stream has; NULL: any other.
     void **array;
     size_t *reserved;
 };
@@ -253,7 +253,8 @@ static enum archive_type type_of(enum item_kind kind, size_t real_bytes)
 
 // ---- Copying
 
-// What is written. The fields are copied (`fields`), or read from the solver while it waits.
+// The content that is written. The fields are copied (`fields`), or read from the solver while it
+// waits.
 struct solver_copy {
     struct saved_constants constants;
     struct checkpoint checkpoint; // without the fields
@@ -284,7 +285,7 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
     return 3 * checkpoint_vectors(keeps) * real_bytes + doubled;
 }
 
-// Of the bound that dt: auto follows.
+// Whether the bound that dt: auto follows has weights.
 static bool has_weights(const taut_solver *solver)
 {
     return solver->dt_rule.automatic && solver->functions->critical_has_weights(solver->system);
@@ -638,7 +639,7 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-// Of a number in memory.
+// The bytes of one number of an item in memory.
 static size_t item_bytes(const struct item *item)
 {
     return archive_type_bytes(type_of(item->kind, sizeof(double)));
@@ -658,8 +659,8 @@ static struct item *find_item(struct reading *it, const char *name)
     return NULL;
 }
 
-// Where nodes [first, last] are in the file; of bodies that are renumbered all nodes, as the file
-// has them in another order.
+// Where nodes [first, last] are in the file. The range has all nodes of bodies that are renumbered,
+// as the file has them in another order.
 static struct range nodes_in_file(const struct topology *topology, uint64_t first, uint64_t last)
 {
     const struct topology_body *from = &topology->bodies[topology_body_of_node(topology, first)];
@@ -694,9 +695,9 @@ static bool has_own_contacts(const struct reading *it, uint64_t first, uint64_t 
     return false;
 }
 
-// Of several ranks that hold only their parts: numbers of nodes or springs of others alone. Rank 0
-// has checked the whole stream before any rank reads it. Where a chunk cannot be, read_chunk says
-// so.
+// Whether a chunk has only numbers of nodes or springs of other ranks, where ranks hold only their
+// parts. Rank 0 has checked the whole stream before any rank reads it. read_chunk reports chunks
+// that cannot be valid.
 static bool is_of_others(void *context, const struct archive_chunk *chunk)
 {
     struct reading *it = context;
@@ -736,7 +737,7 @@ static taut_status read_chunk(struct reading *it, taut_error *error)
                            item_bytes(item)))
             return fail_memory(error, "a checkpoint");
         item->data = *item->array;
-    } else if (!item->data && item->field == NO_FIELD) { // all others have room
+    } else if (!item->data && item->field == NO_FIELD) { // all others have space
         if (!saved_constants_add_listed(&it->constants))
             return fail_memory(error, "a checkpoint");
         item->data = it->constants.listed_rest;
@@ -763,7 +764,7 @@ static bool all_positive(double a, double b)
     return a > 0 && isfinite(a) && b > 0 && isfinite(b);
 }
 
-// What a step would use as an index or divide by.
+// Checks the numbers that a step would use as an index or divide by.
 static taut_status check_numbers(const struct reading *it, struct checkpoint *checkpoint,
                                  taut_error *error)
 {
@@ -949,7 +950,7 @@ static taut_status continue_from(taut_solver *solver, struct checkpoint *checkpo
     return checkpoint->no_memory ? fail_memory(error, "the state to continue from") : TAUT_OK;
 }
 
-// Before anything but the plan has been made: the constants, which come first in the stream.
+// Reads the constants, which come first in the stream, before anything but the plan has been made.
 static taut_status read_constants(void *context, taut_solver *solver, taut_error *error)
 {
     struct reading *it = context;

@@ -121,7 +121,8 @@ void saved_constants_free(struct saved_constants *constants)
     *constants = (struct saved_constants){.listed = 0};
 }
 
-// Zeros, without rest lengths of listed springs; constants_free takes what there is.
+// Makes zeros, without rest lengths of listed springs; constants_free also accepts incomplete
+// constants.
 bool saved_constants_make(const struct topology *topology, struct saved_constants *constants)
 {
     *constants = (struct saved_constants){.listed = topology->listed_count};

@@ -9,7 +9,7 @@
 
 enum { SAVED_CONSTANTS = 34 };
 
-// With which their names in a checkpoint begin.
+// The prefix of their names in a checkpoint.
 #define CONSTANTS_PREFIX "constants."
 
 struct saved_constants {

@@ -1,7 +1,7 @@
-// The fields of a checkpoint (checkpoint.h) of ranks that hold only their parts. Each makes the
-// chunks that begin at its nodes, with what these remember of contacts, or with springs that it
-// counts, and puts them where one process would have written them; rank 0, which writes everything
-// else (checkpoint_archive.c), says which field is next, and where it begins.
+// Writes the fields of a checkpoint (checkpoint.h) where ranks hold only their parts. Each rank
+// makes the chunks that begin at its nodes, with what these remember of contacts, or with springs
+// that it counts, and puts them where one process would have written them; rank 0, which writes
+// everything else (checkpoint_archive.c), announces which field is next, and where it begins.
 //
 // A chunk is stored as it is or compressed, so where the next one begins is known only when all
 // before it have been tried: each rank first finds the sizes of its chunks, which takes little
@@ -28,7 +28,7 @@ struct checkpoint_part {
     uint64_t *bytes;        // of a field, by rank
 };
 
-// What rank 0 tells the others: a field, or that there are no more.
+// An order of rank 0 to the others: a field, or that there are no more.
 struct order {
     struct checkpoint_field_chunks field;
     uint64_t at;
@@ -167,7 +167,7 @@ static int rank_of_builder_node(const struct checkpoint_part *it, uint64_t node)
     return solver_rank_of_node(it->solver, topology_internal_node(it->solver->topology, node));
 }
 
-// What is read of scattered nodes: the numbers of a field from `start` on.
+// The numbers that are read for scattered nodes: those of a field from `start` on.
 struct scattered_field {
     unsigned field;
     uint64_t start;
@@ -204,7 +204,8 @@ static void read_field(const taut_solver *solver, const void *context, uint64_t 
     solver->functions->checkpoint_gather(solver->system, it->field, it->start + first, count, to);
 }
 
-// Of springs of a divided body: each is counted by one rank, and those of others are 0.
+// Gathers the numbers of springs of a divided body. One rank counts each spring, and the numbers of
+// the other ranks are 0.
 static void gather_divided_springs(struct checkpoint_part *it,
                                    const struct checkpoint_field_chunks *field, uint64_t first,
                                    uint64_t count, int writer, unsigned char *to)
@@ -224,7 +225,7 @@ static void gather_divided_springs(struct checkpoint_part *it,
     }
 }
 
-// Of a piece of a body that is divided, in `to` of one rank.
+// Gathers a piece of a divided body in `to` of the rank `writer`.
 static void gather_divided(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                            uint64_t first, uint64_t count, int writer, unsigned char *to)
 {
@@ -242,9 +243,9 @@ static void gather_divided(struct checkpoint_part *it, const struct checkpoint_f
         solver_pass_scattered(it->solver, &some, writer, to, it->rest);
 }
 
-// The numbers of springs, contacts or nodes [first, end) in it->numbers of one rank, each of the
-// rank that counts or has it, and 0 where no spring breaks or yields, or no node can touch. Returns
-// the rank.
+// Gathers the numbers of springs, contacts or nodes [first, end) in it->numbers of one rank, and
+// returns that rank. Each number comes from the rank that counts or has it; it is 0 where no spring
+// breaks or yields, or no node can touch.
 static int gather_pieces(struct checkpoint_part *it, const struct checkpoint_field_chunks *field,
                          uint64_t first, uint64_t end)
 {

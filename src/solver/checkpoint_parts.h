@@ -16,17 +16,17 @@ struct checkpoint_field_chunks {
     uint64_t total, most; // numbers of the array, and of a chunk
 };
 
-// Collective; the same result on all. `sink` must live as long.
+// Collective; returns the same result on all ranks. `sink` must live as long.
 taut_status checkpoint_part_make(const taut_solver *solver, const struct checkpoint_sink *sink,
                                  struct checkpoint_part **result, taut_error *error);
 void checkpoint_part_free(struct checkpoint_part *part);
 
-// On rank 0, while the others are in solver_join_checkpoint: a field that begins at byte `at` of
-// the file. Returns its bytes.
+// Writes a field that begins at byte `at` of the file, and returns its bytes. Rank 0 calls it while
+// the others are in solver_join_checkpoint.
 uint64_t checkpoint_part_write(struct checkpoint_part *part,
                                const struct checkpoint_field_chunks *field, uint64_t at);
 
-// On rank 0: there are no more; the others leave. Frees it.
+// Rank 0 calls it when there are no more fields; the others leave. Frees the part.
 void checkpoint_part_end(struct checkpoint_part *part);
 
 #endif

@@ -61,10 +61,10 @@ static bool has_friction(const taut_scene *scene)
     return found;
 }
 
-// contact.stiffness: auto. Of the largest eigenvalue of the springs, w^2, contact adds r times as
-// much. Without friction r = 3 halves the critical step, 2 / w. With friction contacts have dampers
-// (friction.h): those of weight 16, which add 128 k to K, add 32 of 2 zeta sqrt(k m) to C, that is
-// 4 sqrt(2 r) zeta w m. Steps of h^2 K + 2 h C < 4 M are stable, so that h = 1 / w needs
+// contact.stiffness: auto. Contact adds r times the largest eigenvalue of the springs, w^2. Without
+// friction r = 3 halves the critical step, 2 / w. With friction contacts have dampers (friction.h):
+// those of weight 16, which add 128 k to K, add 32 of 2 zeta sqrt(k m) to C, that is 4 sqrt(2 r)
+// zeta w m. Steps of h^2 K + 2 h C < 4 M are stable, so that h = 1 / w needs
 //
 //   1 + r + 8 sqrt(2 r) zeta < 4, r < 1.57 for zeta = 0.1
 //
@@ -73,8 +73,8 @@ static double contact_over_springs(const taut_scene *scene)
     return has_friction(scene) ? 1.55 : 3;
 }
 
-// With a given dt no more than it allows, if it allows any: of h^2 (w^2 + k) < 4 so much that the
-// dampers have room.
+// A given dt limits the stiffness to what it allows, if it allows any: such a part of h^2 (w^2 + k)
+// < 4 that the dampers have a margin.
 static double explicit_contact(const taut_solver *solver, const taut_scene *scene, double own)
 {
     const double limit = integrator_limit(solver->integrator), least = 0.2 * own;
@@ -86,9 +86,9 @@ static double explicit_contact(const taut_solver *solver, const taut_scene *scen
 
 // Implicit integrators have no critical step to keep. A contact of weight 1 at the lightest node
 // gets the stiffness `stiff` m / h^2, with which a step stops what falls onto a surface; and at
-// least that of explicit integrators, since stiff springs push as hard. h is at least a quarter of
-// the critical step, 2 / sqrt(own), of explicit ones, so that shorter steps resolve impacts better
-// and better.
+// least that of explicit integrators, since stiff springs exert as much force. h is at least a
+// quarter of the critical step, 2 / sqrt(own), of explicit ones, so that shorter steps resolve
+// impacts better and better.
 static double implicit_contact(const taut_solver *solver, double own)
 {
     const double stiff = 10, rate = 1 / (solver->dt * solver->dt);
@@ -182,14 +182,14 @@ static taut_status refuse(const taut_scene *scene, struct diagnostics *diagnosti
     return fail(error, TAUT_ERROR_SCENE, "%s", text);
 }
 
-// Of the second digit of a number.
+// The unit of the second digit of a number.
 static double second_unit(double value)
 {
     return value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
 }
 
-// By how much two surfaces cross: "; they are clear of each other once body 'b' has moved 0.02 m
-// along (1, 0, 0)"; nothing where they do not, or are of one body.
+// Describes by how much two surfaces cross: "; they are clear of each other once body 'b' has moved
+// 0.02 m along (1, 0, 0)". The text is empty where they do not cross, or belong to one body.
 static void describe_overlap(const taut_solver *solver, const struct surface_parts *parts,
                              bool crosses, char *text, size_t size)
 {
@@ -204,7 +204,7 @@ static void describe_overlap(const taut_solver *solver, const struct surface_par
     if (!(overlap.distance > 0))
         return;
     double axis[3], turned = 0;
-    for (int i = 0; i < 3; i++) { // 1e-17 says nothing
+    for (int i = 0; i < 3; i++) { // 1e-17 is round-off
         axis[i] = round(1e4 * overlap.axis[i]) / 1e4 + 0.0;
         turned = fmax(turned, fabs(axis[i] - overlap.axis[i]));
     }
@@ -216,7 +216,7 @@ static void describe_overlap(const taut_solver *solver, const struct surface_par
              topology->bodies[one].name, printed, axis[0], axis[1], axis[2]);
 }
 
-// Two parts of which one is of a mesh collider, at whose position in the file this is reported.
+// Reports two parts, one of them of a mesh collider, at the position of the collider in the file.
 static taut_status refuse_with_mesh(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics,
                                     const struct surface_parts *parts, const char *what,
@@ -297,8 +297,8 @@ static const char *least_apart_name(const taut_scene *scene)
     return scene->initial ? "a two-hundredth" : "a twentieth";
 }
 
-// What cannot be kept apart from a plane, sphere or room with `response: contact`, as a message;
-// NULL if what is nearest to one can, otherwise the collider.
+// Describes what cannot be kept apart from a plane, sphere or room with `response: contact`.
+// Returns that collider, or NULL if even what is nearest to one can be kept apart.
 static const struct scene_collider *describe_in_shapes(const taut_solver *solver,
                                                        const taut_scene *scene,
                                                        const struct shape_nearest *found,
@@ -409,7 +409,7 @@ static void note_relaxed(const taut_solver *solver, const taut_scene *scene,
         diagnostics->items[count].level = DIAGNOSTIC_NOTE;
 }
 
-// With two digits, so that what is printed with them is no less.
+// Rounds up to two digits, so that the printed number is no less.
 static double rounded_up(double value)
 {
     return ceil(value / second_unit(value)) * second_unit(value);
@@ -429,8 +429,9 @@ static double mesh_thickness(const taut_scene *scene)
     return least;
 }
 
-// What is far away rounds the corners of triangles, however near to the origin a body lies on them.
-// Contact computes with coordinates of single precision in mixed precision, too.
+// The corners of triangles that are far away are rounded coarsely, however near to the origin a
+// body lies on the triangles. Contact computes with coordinates of single precision in mixed
+// precision, too.
 static taut_status refuse_thickness_of_meshes(const taut_solver *solver, const taut_scene *scene,
                                               struct diagnostics *diagnostics, taut_error *error)
 {
@@ -574,8 +575,8 @@ taut_status contact_refuse_crossings(taut_solver *solver, const taut_scene *scen
     const bool crosses = solver->functions->surface_crossing(solver->system, &found, &no_memory);
     if (no_memory)
         return fail_memory(error, "contact");
-    // What leaves a shape and finds no place is folded through itself: the shape is what is in its
-    // way.
+    // A surface that leaves a shape and finds no space is folded through itself: the shape is the
+    // obstacle.
     if (crosses && collider && !crossed)
         return refuse(scene, diagnostics, collider->at, shape, error);
     return crosses ? refuse_parts(solver, scene, diagnostics, &found, "surfaces cross at the start",

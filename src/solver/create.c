@@ -50,7 +50,7 @@ static taut_status validate(const taut_scene *scene, struct diagnostics *diagnos
     return status;
 }
 
-// For a file that cannot be read, or when memory ran out: the last finding has the reason.
+// Reports that a file cannot be read, or that memory ran out; the last finding has the reason.
 static void fail_file(const struct diagnostics *diagnostics, taut_status status, const char *name,
                       taut_error *error)
 {
@@ -191,7 +191,7 @@ static taut_status choose_threads(taut_solver *solver, int wanted, taut_error *e
     return TAUT_OK;
 }
 
-// Between two stages of a build: names the next stage, and fails if the build was cancelled.
+// Called between two stages of a build: names the next stage, and fails if the build was cancelled.
 static taut_status begin_stage(const char *stage, taut_error *error)
 {
     task_stage(stage);
@@ -245,7 +245,8 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
     return status;
 }
 
-// Of membranes a rank with its part keeps positions as built of the nodes around its own.
+// A rank with its part keeps positions as built only of those membrane nodes that are around its
+// own nodes.
 static taut_status forget_membranes(taut_solver *solver, struct range near, taut_error *error)
 {
     struct topology *topology = solver->topology;

@@ -46,12 +46,12 @@ bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct wo
     return solver->functions->critical_may_fall(solver->system, solver->dt, worker);
 }
 
-// Contacts of surfaces limit the step by how many of them press on a node, of which the bound
-// allows for SURFACE_WEIGHTS. They come and go faster than anything else: where the greatest load
-// has grown by LOAD_RISES since it was last found, and is above LOAD_LEAST of what is allowed for,
-// it is found again after LOAD_STEPS_RISING, otherwise after twice as many steps as before, at most
-// LOAD_STEPS. Loads beyond what is allowed for make dt wait for no regular check if they have grown
-// by LOAD_GROWTH since it was adapted.
+// Contacts of surfaces limit the step by how many of them press on a node; the bound allows for
+// SURFACE_WEIGHTS. They come and go faster than anything else: where the greatest load has grown by
+// LOAD_RISES since it was last found, and is above LOAD_LEAST of what is allowed for, it is found
+// again after LOAD_STEPS_RISING, otherwise after twice as many steps as before, at most LOAD_STEPS.
+// Loads beyond what is allowed for make dt wait for no regular check if they have grown by
+// LOAD_GROWTH since it was adapted.
 enum { LOAD_STEPS = 64, LOAD_STEPS_RISING = 8 };
 static const double LOAD_RISES = 1.25, LOAD_LEAST = 0.1, LOAD_GROWTH = 1.1;
 
@@ -303,8 +303,8 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
                : (double)substeps * bounds->dt[INTEGRATOR_SYMPLECTIC_EULER];
 }
 
-// Before a tangent is made: the elements and the packed springs of all nodes, of which a rank that
-// holds only its part keeps its own.
+// Called before a tangent is made: makes the elements and the packed springs of all nodes, of which
+// a rank that holds only its part keeps its own.
 static taut_status pack_rest(taut_solver *solver, taut_error *error)
 {
     solver_know_lists(solver);
@@ -459,7 +459,7 @@ static taut_status check_given_dt(taut_solver *solver, const taut_scene *scene,
     return TAUT_OK;
 }
 
-// As the reader does for a given dt.
+// Refuses too many steps, as the reader does for a given dt.
 static taut_status refuse_many_steps(const taut_solver *solver, const taut_scene *scene,
                                      struct diagnostics *diagnostics, taut_error *error)
 {

@@ -567,7 +567,7 @@ static void read_colliders(const taut_solver *solver, struct frame *frame)
     }
 }
 
-// Without memory the frame has none.
+// Reads the contacts into a frame, which has none without memory.
 static bool read_contacts(taut_solver *solver, struct frame *frame)
 {
     const size_t capacity = frame->shape.contact_capacity;

@@ -150,7 +150,8 @@ static double gathered_share(const struct body_size *size)
     return size->is_surface ? 0.25 : size->type == BODY_NETWORK ? 0.6 : 0.02;
 }
 
-// For networks whose springs each have their own material; a guess for files.
+// The share of springs that are mixed, for networks whose springs each have their own material; a
+// guess for files.
 static double mixed_share(const struct scene_body *body)
 {
     if (body->type != BODY_NETWORK)
@@ -259,8 +260,8 @@ static double element_bytes_of(const struct totals *totals, const struct scene_b
            sizeof(double) * size->nodes / BLOCK_NODES;
 }
 
-// elements/triangles.c, folds.c; bending.c, where a mesh is flat, has less. Nodes and order of
-// triangles, and what there is of each node, positions as built among it.
+// elements/triangles.c, folds.c; bending.c, where a mesh is flat, has less. Counts the nodes and
+// the order of triangles, and the numbers of each node, with positions as built.
 static double divided_bytes_of(const struct totals *totals, const struct scene_body *body,
                                const struct body_size *size)
 {
@@ -365,7 +366,7 @@ static void count_body(struct totals *totals, const struct scene_body *body,
 }
 
 // Whether a rank keeps no lists of a body when it has been planned (plan_part_forgets), and has
-// none before (part_bodies.c), except for a moment.
+// none before (part_bodies.c), except for a short time.
 enum lists { LISTS_KEPT, LISTS_FORGOTTEN, LISTS_SHED };
 
 static enum lists lists_of(const struct totals *totals, const struct scene_body *body,
@@ -471,7 +472,8 @@ static void colour(struct memory_use *memory_use, const struct totals *totals)
 static void pack(struct memory_use *memory_use, const struct totals *totals)
 {
     enum { COLUMN = sizeof(struct packed_column), LANES = PACKED_LANES };
-    // Of some bodies at a time, or of a part of a large one (springs/packed/plan_node_springs.c).
+    // Springs are listed for some bodies at a time, or for a part of a large one
+    // (springs/packed/plan_node_springs.c).
     const double some = 1 << 18;
     const double at_once = fmin(totals->planned, some + totals->largest_planned);
     const double listed = fmin(totals->planned, some);
@@ -594,9 +596,9 @@ static double constraints_bytes_of(const struct totals *totals)
                : 0;
 }
 
-// contact/surface_lists.h: of nodes positions as built and three earlier ones, of which two
+// contact/surface_lists.h. A node takes its position as built and three earlier ones, of which two
 // (surface_motion.h, surface_rollback.h) are only there once a step has been cut, as is what
-// carries them (surface_carriers.h), and their places in blocks; of a triangle the surfaces, boxes
+// carries it (surface_carriers.h), and its indices in blocks. A triangle takes the surfaces, boxes
 // and buffers of blocks, and lists of pairs and of 20 candidates, as measured for a cloth in
 // layers. The edge of a rope has few candidates, but blocks of more nodes. Lists depend on the
 // state, so this is a typical amount.
@@ -605,7 +607,7 @@ static double contact_bytes_of(const struct totals *totals)
     const double candidates = 20, pairs = 10;
     const double triangle = 7.5 * totals->real + 9 + 2 * candidates + pairs,
                  edge = 11.5 * totals->real + 16;
-    // Of a triangle in layers, with room to grow (contact/surface_friction.h).
+    // For a triangle in layers, with space to grow (contact/surface_friction.h).
     const double records = scene_has_surface_friction(totals->scene) ? 5 : 0;
     if (!totals->scene->contact.present)
         return 0;
@@ -625,10 +627,10 @@ static double contact_bytes_of(const struct totals *totals)
            faces * (3 * totals->real + row / 4 + records * (2 * row / 4 + 2 * assumption));
 }
 
-// contact/shape_contact.h: of nodes the start of the step, of blocks of 24 triangles marks by
-// sphere, and slots of one of eight. With implicit integrators a row for one of eight nodes and of
-// eight triangles (shape_tangent.c), and with friction what is assumed of one of eight nodes and
-// two rows of it.
+// contact/shape_contact.h. A node takes the start of the step; a block of 24 triangles takes marks
+// by sphere, and one of eight blocks takes slots. Implicit integrators take a row for one of eight
+// nodes and one of eight triangles (shape_tangent.c), and with friction, for one of eight nodes,
+// what is assumed of it and two more rows.
 static double shapes_bytes_of(const struct totals *totals)
 {
     const taut_scene *scene = totals->scene;
@@ -678,8 +680,8 @@ static double implicit_bytes_of(const struct totals *totals)
 // Smaller blocks take memory as a whole (base/memory.c, LARGE).
 static const double SPARSE_BYTES = 4 << 20;
 
-// What ranks that share lines have of each other (springs/grid/lines.c): the solutions for columns,
-// and messages of a part of the columns at the nodes of the others, twice to and fro.
+// What ranks that share grid lines store of each other (springs/grid/lines.c): the solutions for
+// columns, and messages of a part of the columns at the nodes of the others, twice to and fro.
 static double shared_lines_bytes_of(const struct totals *totals, int count)
 {
     const double others = (double)(count - 1) / ((double)count * count);
@@ -739,7 +741,7 @@ static bool needs_all(const struct totals *totals)
             totals->elements > 0 || totals->shares > 0 || totals->line_slots > 0);
 }
 
-// What rank `number` of `count` will hold of a scene; false without memory to find it.
+// Finds what rank `number` of `count` will hold of a scene; false without memory for that.
 static bool hold_part(struct totals *totals, int count, int number)
 {
     const taut_scene *scene = totals->scene;
@@ -977,7 +979,7 @@ taut_status memory_check(double bytes, const char *what, taut_error *error)
     return refuse(bytes, what, "this process", left, error);
 }
 
-// What this machine had for all its ranks before any of them built anything.
+// The memory that this machine had for all its ranks before any of them built anything.
 static struct {
     bool known;
     struct memory_left left;

@@ -21,7 +21,7 @@ static double substeps(const taut_solver *solver, const taut_scene *scene)
     return solver->integrator == INTEGRATOR_XPBD ? (double)scene->simulation.substeps : 1;
 }
 
-// Between a mesh and the body that comes nearest to it, m.
+// The thickness of contact between a mesh and the body that comes nearest to it, m.
 static double least_thickness(const taut_scene *scene)
 {
     double least = scene->contact.thickness;
@@ -66,7 +66,7 @@ bool mesh_step_is_due(const taut_solver *solver, uint64_t steps_done)
     return mesh_step_at(solver, time) < solver->dt || mesh_step_grows(solver, time);
 }
 
-// m/s. What a mesh does after the end of the run does not count.
+// The greatest speed of a mesh, m/s. Its motion after the end of the run does not count.
 static double fastest_of(const taut_solver *solver, const struct topology_collider *mesh)
 {
     double end = solver->dt_rule.duration;

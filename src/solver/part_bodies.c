@@ -1,12 +1,12 @@
-// Bodies while a solver of several ranks is made of them, of which each may hold only its part.
+// Bodies while a solver of several ranks is made of them. Each rank may hold only its part.
 //
-// What springs on no grid depend on is the whole scene: its digest, the order of the nodes of each
-// body, and where the tiles of packed springs begin, which depends on the springs before. Every
-// rank finds all of it, but one body after another. Of a body that another rank is expected to have
-// it keeps counts when it has been built (body_shed); the plan has it built again, for a moment,
-// when its rings are looked for and when its springs are packed. Which rank has which nodes is
-// known for certain only then: what is needed then stays, what is not is forgotten, and both change
-// no result.
+// Springs on no grid depend on the whole scene: on its digest, the order of the nodes of each body,
+// and where the tiles of packed springs begin, which depends on the springs before. Every rank
+// finds all of it, but one body after another. When a body has been built that another rank is
+// expected to have, a rank keeps only its counts (body_shed). The plan has such a body built again,
+// for a short time, when its rings are looked for and when its springs are packed. Only then is it
+// certain which rank has which nodes: lists that are needed stay, others are forgotten, and neither
+// changes a result.
 #include "solver/private.h"
 
 #include "base/hash.h"
@@ -59,7 +59,7 @@ void part_bodies_free(struct part_bodies *parts)
     memory_release(NULL, parts, 1, sizeof *parts);
 }
 
-// As plan_part_forgets, before there is a plan.
+// Whether a body can be shed: as plan_part_forgets, before there is a plan.
 static bool can_be_shed(const struct body *body)
 {
     const bool is_list = body->type == BODY_SPHERE || body->type == BODY_MESH;
@@ -182,7 +182,7 @@ static taut_status find_kept(void *context, const struct topology *topology,
     return TAUT_OK;
 }
 
-// Of the bodies before a node.
+// Forgets the lists of the bodies before a node.
 static void forget_lists(void *context, uint64_t node)
 {
     struct part_bodies *parts = context;

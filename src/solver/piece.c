@@ -1,7 +1,7 @@
-// Pieces of frames (state/frame.h, struct frame_piece): of ranks that hold only their parts each
-// lists the nodes, springs and faces of its piece once, and reads their state for each frame.
-// Bodies are on grids then, with the builder's numbers of nodes and springs, or whole in one piece,
-// or divided: then the piece lists their own nodes in the order of the plan, and springs in that of
+// Pieces of frames (state/frame.h, struct frame_piece). Each rank that holds only its part lists
+// the nodes, springs and faces of its piece once, and reads their state for each frame. Bodies are
+// on grids then, with the builder's numbers of nodes and springs, or whole in one piece, or
+// divided: then the piece lists their own nodes in the order of the plan, and springs in that of
 // the builder, in which their strains are added.
 #include "solver/private.h"
 
@@ -11,7 +11,7 @@
 #include "base/sort.h"
 #include "springs/plan_parts.h"
 
-// What is being listed of one body; nodes are numbered over all bodies.
+// The progress of listing one body; nodes are numbered over all bodies.
 struct listing {
     const struct topology *topology;
     const struct topology_body *body;
@@ -19,7 +19,7 @@ struct listing {
     bool with_lines;     // its springs are lines
     bool divided;        // on no grid, and other ranks have nodes of it, too
     uint64_t first, end; // own nodes
-    uint64_t begin;      // of a divided body its first node, otherwise `end`
+    uint64_t begin;      // the first node of a divided body, otherwise `end`
     uint8_t *reached;    // whether cells reach node begin + i
     size_t reached_count, reached_capacity;
     uint32_t *copies; // how many nodes before begin + i are reached
@@ -82,7 +82,7 @@ static bool add_run(const struct listing *it, uint64_t first, uint64_t count)
     return true;
 }
 
-// Of a divided body any node may be reached.
+// Makes marks for all nodes of a divided body, any of which may be reached.
 static bool mark_begin(struct listing *it)
 {
     it->reached = it->divided ? calloc((size_t)it->body->node_count, 1) : NULL;

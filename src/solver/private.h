@@ -51,17 +51,17 @@ struct taut_solver {
 
 // ---- ranks.c
 
-// Around steps that all ranks make together; on rank 0 these tell the others to make them, with the
-// arguments of solver_step_together.
+// Called before and after steps that all ranks make together. On rank 0 they order the others to
+// make these steps, with the arguments of solver_step_together.
 void solver_begin_steps(taut_solver *solver, uint64_t steps, bool partway);
 void solver_end_steps(taut_solver *solver);
 
-// On rank 0 of several: gets the nodes of the others, unless it has those of the present step.
-// Precedes everything that reads the state. Changes no result.
+// Gets the nodes of the other ranks on rank 0, unless it has those of the present step. Precedes
+// everything that reads the state. Changes no result.
 void solver_collect(const taut_solver *solver);
 
-// On rank 0 of several, before an evaluation of the present state (solver_evaluate): has the others
-// make it too, where that may change what contact knows of surfaces (lists of candidates).
+// Called on rank 0 before an evaluation of the present state (solver_evaluate): orders the others
+// to make it too, where that may change what contact knows of surfaces (lists of candidates).
 void solver_begin_evaluation(const taut_solver *solver, bool want_forces);
 
 // The same before surfaces are counted (solver_surface_counts).
@@ -75,27 +75,26 @@ taut_status solver_own_nodes(const taut_solver *solver, struct range *own, struc
                              taut_error *error);
 
 // Whether all ranks begin with the same state, or have read the same of the same checkpoint.
-// Collective; the same result on all.
+// Collective; returns the same result on all ranks.
 taut_status solver_check_start(const taut_solver *solver, taut_error *error);
 
-// Whether several ranks may hold only their parts of a scene: nothing in its steps needs all nodes.
-// `needs_all`: that of some bodies does. Also for a scene that is compiled and planned, on these
-// ranks.
+// Whether several ranks may hold only their parts of a scene, because nothing in its steps needs
+// all nodes. `needs_all`: some bodies need all nodes. The second function is for a scene that is
+// compiled and planned, on these ranks.
 bool ranks_may_hold_parts(const taut_scene *scene, bool needs_all);
 bool solver_may_hold_part(const taut_solver *solver, const taut_scene *scene);
 
-// Of several ranks, for plan_options: the nodes of this one, if ranks will hold only their parts of
-// the scene.
+// Finds the nodes of this rank for plan_options, if ranks will hold only their parts of the scene.
 taut_status ranks_find_kept(const taut_scene *scene, const struct topology *topology,
                             const struct plan *plan, struct plan_nodes *kept, taut_error *error);
 
-// Of several ranks, after ranks_find_kept: which bodies are those of which this one needs no lists
-// (plan_part_forgets), each 1 in `forgotten`.
+// Sets 1 in `forgotten` for each body of which this rank needs no lists (plan_part_forgets). Called
+// after ranks_find_kept.
 taut_status ranks_find_forgotten(const struct topology *topology, const struct plan *plan,
                                  uint8_t *forgotten, taut_error *error);
 
-// On rank 0 of several that hold only their parts: gets the lists of bodies that it has not, and
-// then has all. Precedes what reads springs of any body.
+// Gets the missing lists of bodies on rank 0, where ranks hold only their parts. Precedes what
+// reads springs of any body.
 void solver_know_lists(taut_solver *solver);
 
 // Reads a list (solver_read_list) of a body that another rank has; false: this one has it.
@@ -105,8 +104,8 @@ void solver_read_own_list(const taut_solver *solver, size_t body, bool triangles
                           uint64_t count, uint32_t *nodes); // get.c
 
 // ---- part_bodies.c: bodies while a solver of several ranks is made of them, which may hold only
-// their parts. Of a body that another rank will have only counts are kept when it has been built;
-// it is built again where the plan has to look at it.
+// their parts. When a body has been built that another rank will have, only its counts are kept; it
+// is built again where the plan has to look at it.
 
 struct part_bodies;
 struct hash;
@@ -122,17 +121,18 @@ bool part_bodies_have_digests(const struct part_bodies *parts);
 void part_bodies_digests(struct part_bodies *parts, const struct bodies *bodies, uint64_t *digest,
                          uint64_t *start);
 
-// For plan_options; then the topology, before there is a plan; and when there is one.
+// Called in this order: for plan_options; with the topology, before there is a plan; and when there
+// is one.
 void part_bodies_plan(struct part_bodies *parts, struct bodies *bodies,
                       struct plan_options *options);
 void part_bodies_know_topology(struct part_bodies *parts, struct topology *topology);
 void part_bodies_planned(struct part_bodies *parts);
 bool part_bodies_lack_lists(const struct part_bodies *parts); // of which plan_check reads all
 
-// What this rank has of a solver of which ranks hold only their parts; false: it has all nodes.
+// Finds what this rank has of a solver whose ranks hold only their parts; false: it has all nodes.
 bool solver_find_held(const taut_solver *solver, struct held_part *held);
 
-// What all ranks do together outside of steps, where they hold only their parts.
+// The tasks that all ranks do together outside of steps, where they hold only their parts.
 enum part_task {
     PART_START,
     PART_STEP_UP_TO,
@@ -145,32 +145,33 @@ enum part_task {
     PART_LOSSES
 };
 
-// On rank 0: has the others begin it too, with this argument. On others: waits for that, unless it
-// is done already. On any rank: whether it is done together; then what follows exchanges nodes,
-// until solver_end_part.
+// Begins a task. Rank 0 orders the others to begin it too, with this argument; the others wait for
+// the order, unless it has come already. Returns whether the ranks do the task together; then what
+// follows exchanges nodes, until solver_end_part.
 bool solver_begin_part(const taut_solver *solver, enum part_task task, uint64_t argument);
 void solver_end_part(const taut_solver *solver);
 
-// The same where all ranks come here without being told.
+// The same where all ranks come here without an order.
 void solver_begin_together(const taut_solver *solver);
 
-// Within what is done together: the own status, or if only others have failed, that there was not
-// enough memory for `what`.
+// Called within a common task: returns the status of this rank, or, if only others have failed,
+// that there was not enough memory for `what`.
 taut_status solver_agree(taut_status status, const char *what, taut_error *error);
 
-// What is known of nodes: three doubles each.
+// The numbers of nodes that can be read: three doubles each.
 enum node_numbers { NODES_POSITIONS, NODES_VELOCITIES, NODES_FORCES };
 
-// Whether numbers of nodes have to be read of the ranks that step them; otherwise this process has
-// them, if it is rank 0 or the only one, after solver_collect.
+// Whether numbers of nodes have to be read from the ranks that step them; otherwise this process
+// has them, if it is rank 0 or the only one, after solver_collect.
 bool solver_reads_parts(const taut_solver *solver);
 
-// On rank 0: numbers of nodes of the ranks that step them, through a buffer of limited size.
+// Reads numbers of nodes on rank 0 from the ranks that step them, through a buffer of limited size.
 void solver_read_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        double *to);
 
-// Where ranks hold only their parts: the nodes of this rank; and, on all ranks together, everything
-// that a frame has of the nodes to which springs at these nodes reach, := that of their owners.
+// For ranks that hold only their parts. solver_part_nodes returns the nodes of this rank. All ranks
+// call solver_exchange_around together: it sets everything that a frame has of the nodes to which
+// springs at these nodes reach, from their owners.
 struct range solver_part_nodes(const taut_solver *solver);
 struct range solver_nodes_of_rank(const taut_solver *solver, int rank);
 int solver_rank_of_node(const taut_solver *solver, uint64_t node);
@@ -184,8 +185,8 @@ const struct plan_parts *solver_parts(const taut_solver *solver);
 
 // ---- scattered.c
 
-// How many of nodes [first, end), by the builders' numbers, from the first on, one rank has in that
-// order, or are of a body that is divided (PLAN_SEVERAL_PARTS), then at most SCATTERED_AT_ONCE.
+// How many of the nodes [first, end), by the builders' numbers, from the first on, one rank has in
+// that order, or belong to a divided body (PLAN_SEVERAL_PARTS), then at most SCATTERED_AT_ONCE.
 enum { SCATTERED_AT_ONCE = 16384 };
 struct plan_spring_piece solver_node_piece(const taut_solver *solver, uint64_t first, uint64_t end);
 
@@ -199,11 +200,13 @@ struct scattered {
     const void *context;
 };
 
-// numbers := those of all, on rank `to`; `space`, on all ranks, has room for as many. By all ranks.
+// Collects the numbers of all ranks in `numbers` on rank `to`; `space`, on all ranks, can hold as
+// many. All ranks call it together.
 void solver_pass_scattered(const taut_solver *solver, const struct scattered *it, int to,
                            void *numbers, void *space);
 
-// What springs have lost by breaking and yielding, on rank 0, where ranks hold only their parts.
+// Adds up on all ranks what springs have lost by breaking and yielding, where ranks hold only their
+// parts.
 void solver_share_losses(const taut_solver *solver);
 
 // The hash of the state where ranks hold only their parts, on rank 0; each adds its own nodes.
@@ -211,8 +214,8 @@ uint64_t solver_hash_parts(const taut_solver *solver);
 
 // ---- create.c
 
-// The state at t = 0: built volumes, energies, what integrators remember. Of ranks that hold only
-// their parts together.
+// Makes the state at t = 0: built volumes, energies, what integrators remember. Ranks that hold
+// only their parts call it together.
 void solver_start(taut_solver *solver);
 
 // The last part of making a solver: chooses dt, starts, and looks for what is wrong at the start.
@@ -221,13 +224,13 @@ taut_status solver_begin_run(taut_solver *solver, const taut_scene *scene,
 
 // ---- get.c
 
-// Of ranks that hold only their parts together.
+// The scale of the scene (system.h). Ranks that hold only their parts call it together.
 struct scale solver_scale(const taut_solver *solver);
 
 // ---- step.c
 
-// Steps on this rank, without looking at faults. `partway`: what solver_advance_towards makes of
-// them. Returns whether the next check will certainly end the run.
+// Makes steps on this rank without checking for faults. `partway`: what solver_advance_towards
+// makes of them. Returns whether the next check will certainly end the run.
 bool solver_step_together(taut_solver *solver, uint64_t steps, bool partway);
 
 // ---- set.c
@@ -242,8 +245,8 @@ taut_status check_precision(const taut_solver *solver, const double *values, siz
 
 // ---- restore.c
 
-// What a checkpoint keeps depending on the integrator, or on whether there are colliders (the last
-// column of STATE_ARRAYS).
+// The arrays that a checkpoint keeps depending on the integrator, or on whether there are colliders
+// (the last column of STATE_ARRAYS).
 struct checkpoint_conditions {
     bool forces; // of the last step, of integrators that start with them
     bool previous_positions, previous_velocities; // of the previous step
@@ -274,10 +277,11 @@ double checkpoint_fixed_bytes(const taut_solver *solver);
 
 // ---- checkpoint_archive.c
 
-// Of a solver of which ranks hold only their parts and that continues from a checkpoint: the
-// options with which it starts, and then the state. `ready`: this rank has started it. Each reads
-// what it needs; if one fails, it alone returns that, and none takes the state over, nor if they
-// have read different files. Collective.
+// For a solver whose ranks hold only their parts and that continues from a checkpoint. The first
+// function returns the options with which it starts, the second one restores the state. `ready`:
+// this rank has started it. Each rank reads what it needs. If one fails, it alone returns the
+// error, and no rank takes the state over; nor does any if they have read different files.
+// Collective.
 const struct solver_options *reading_options(const struct reading *reading);
 taut_status reading_continue(taut_solver *solver, bool ready, taut_error *error);
 void reading_free(struct reading *reading); // may be NULL
@@ -287,9 +291,9 @@ double copy_bytes_a_node(const struct checkpoint_conditions *keeps, double real_
 
 // ---- contact_start.c
 
-// An error, also at its place in `diagnostics` (may be NULL), if surfaces cross at the start, or if
-// contact cannot be as thick as it is; with `existing: relax` surfaces are separated first, and it
-// is an error if that fails. Nothing where the scene has no contact.
+// Returns an error, also at its position in `diagnostics` (may be NULL), if surfaces cross at the
+// start, or if contact cannot be as thick as it is; with `existing: relax` surfaces are separated
+// first, and it is an error if that fails. Does nothing where the scene has no contact.
 taut_status contact_refuse_crossings(taut_solver *solver, const taut_scene *scene,
                                      const struct solver_options *wanted,
                                      struct diagnostics *diagnostics, taut_error *error);
@@ -304,7 +308,8 @@ taut_status contact_choose_stiffness(taut_solver *solver, const taut_scene *scen
 void contact_check_stiffness(const taut_solver *solver, const taut_scene *scene,
                              struct diagnostics *diagnostics);
 
-// An error if surfaces that may touch almost do so at the start. The solver has been started.
+// Returns an error if surfaces that may touch almost do so at the start. The solver has been
+// started.
 taut_status contact_refuse_touching(const taut_solver *solver, const taut_scene *scene,
                                     struct diagnostics *diagnostics, taut_error *error);
 
@@ -315,12 +320,12 @@ taut_status contact_refuse_touching(const taut_solver *solver, const taut_scene 
 taut_status dt_choose(taut_solver *solver, const taut_scene *scene,
                       const struct solver_options *wanted, taut_error *error);
 
-// The longest step up to dt that is known to be stable. Of ranks that hold only their parts
+// The longest step up to dt that is known to be stable. Ranks that hold only their parts call it
 // together.
 double dt_find_up_to(taut_solver *solver, double dt);
 
-// Before a solver continues the run of another one: keeps its own dt, or with dt: auto takes the
-// other's, if that was found for the same integrator. Returns true if dt has to be checked
+// Called before a solver continues the run of another one: keeps its own dt, or with dt: auto takes
+// the other's, if that was found for the same integrator. Returns true if dt has to be checked
 // (dt_adapt) once the state has been restored.
 bool dt_restore(taut_solver *solver, const taut_solver *from);
 
@@ -328,13 +333,13 @@ bool dt_restore(taut_solver *solver, const taut_solver *from);
 // gives.
 bool dt_is_due(const taut_solver *solver, uint64_t steps_done);
 
-// The same because the wind may have come to limit the step. All workers call it together, and of
-// several ranks all.
+// The same because the wind may have come to limit the step. All workers of all ranks call it
+// together.
 bool dt_is_due_to_wind(taut_solver *solver, uint64_t steps_done, const struct worker *worker);
 
 // The greatest load of contacts (greatest_load of system.h) after this number of steps, if it is
-// time to find it or dt is adapted; otherwise 0. Whether dt has to be checked because of it. All
-// workers together, and of several ranks all.
+// time to find it or dt is adapted; otherwise 0. All workers of all ranks call dt_load together.
+// dt_is_due_to_load returns whether dt has to be checked because of the load.
 double dt_load(taut_solver *solver, uint64_t steps_done, bool adapts, const struct worker *worker);
 double dt_load_now(taut_solver *solver, const struct worker *worker);
 bool dt_is_due_to_load(const taut_solver *solver, double load);
@@ -345,18 +350,18 @@ void dt_plan_checks(taut_solver *solver);
 // Updates the number of planned steps to the present dt.
 void dt_plan_steps(taut_solver *solver);
 
-// After a step with dt: auto: computes the bound at the present state and changes dt if it is too
-// near to the bound or too far below it. `load`: that of contacts, just found. All workers
-// together.
+// Called after a step with dt: auto: computes the bound at the present state and changes dt if it
+// is too near to the bound or too far below it. `load`: that of contacts, just found. All workers
+// call it together.
 void dt_adapt(taut_solver *solver, double load, const struct worker *worker);
 
 // ---- rounding.c
 
-// m, between neighbouring numbers of the size of the farthest coordinate.
+// The spacing of numbers of the size of the farthest coordinate, m.
 double coordinate_spacing(double reach, double epsilon);
 
-// How long each membrane is as built, which solver_warn_of_rounding tells: before rank 0 forgets
-// positions of other ranks. False without memory.
+// Measures how long each membrane is as built, for solver_warn_of_rounding. Called before rank 0
+// forgets positions of other ranks. False without memory.
 bool solver_measure_membranes(taut_solver *solver);
 void solver_forget_extents(taut_solver *solver);
 

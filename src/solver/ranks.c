@@ -6,9 +6,9 @@
 // collected first, at most once per step. So decisions that depend on the clock or on signals are
 // made by one rank, and output has the same bytes.
 //
-// Of scenes in which nothing needs all nodes (solver_may_hold_part) a rank has memory only for its
-// own nodes and its halo. The start, energies, hashes, and bounds of the step are then found by all
-// ranks together (enum part_task); what is rare still collects all nodes.
+// In scenes in which nothing needs all nodes (solver_may_hold_part), a rank has memory only for its
+// own nodes and its halo. All ranks then find the start, energies, hashes, and bounds of the step
+// together (enum part_task); rare operations still collect all nodes.
 #include "solver/private.h"
 
 #include <stdio.h>
@@ -85,8 +85,8 @@ static bool may_share(const taut_solver *solver)
            !solver->topology->has_contact && solver->topology->mesh_collider_count == 0;
 }
 
-// Whatever the steps of a scene need and what only one process can do is an error at the start,
-// with its key.
+// Whatever the steps of a scene need and only one process can do is an error at the start, with its
+// key.
 static taut_status check_scene(const taut_solver *solver, taut_error *error)
 {
     char key[100];
@@ -200,15 +200,16 @@ static bool needs_off_grid(const struct topology *topology, const struct plan *p
         if (plan_grid_of_body(plan, b) && body->direction_count > 0)
             continue;
         any |= body->node_count > 0;
-        // With a list of springs, or cells of a grid that has been cut.
+        // These have a list of springs, or cells of a grid that has been cut.
         needs |= plan_grid_of_body(plan, b) ||
                  (body->elements.present && !elements_are_membrane(&body->elements));
     }
     return needs || (any && plan_off_grid_format(plan) != PLAN_PACKED);
 }
 
-// The same in the linear systems of implicit integrators: all that has others than springs of grids
-// in its rows, states of springs, or lines along which nodes are solved together.
+// The same for the linear systems of implicit integrators. They need all nodes where there are
+// other terms than springs of grids in their rows, states of springs, or grid lines along which
+// nodes are solved together.
 static bool needs_in_rows(const struct topology *topology, const struct plan *plan)
 {
     bool needs = topology_has_gas(topology) || topology->any_breaks || topology->any_yields;
@@ -228,8 +229,9 @@ static bool plan_needs_all(const taut_scene *scene, const struct topology *topol
            (integrator_is_implicit(scene->simulation.integrator) && needs_in_rows(topology, plan));
 }
 
-// Not with contact of surfaces, for which every rank has all nodes; nor where implicit steps are
-// solved again, with constraints or because they have gained energy, or assume friction.
+// Ranks may not hold parts with contact of surfaces, for which every rank has all nodes; nor where
+// implicit steps are solved again, with constraints or because they have gained energy, or assume
+// friction.
 bool ranks_may_hold_parts(const taut_scene *scene, bool needs_all)
 {
     const enum integrator integrator = scene->simulation.integrator;
@@ -280,7 +282,7 @@ bool solver_find_held(const taut_solver *solver, struct held_part *held)
 
 // ---- Making
 
-// Of a scene that has been planned but for its packed springs.
+// Finds the own nodes of this rank in a scene that has been planned but for its packed springs.
 static taut_status find_own_nodes(const struct topology *topology, const struct plan *plan,
                                   struct range *own, taut_error *error)
 {
@@ -294,8 +296,8 @@ static taut_status find_own_nodes(const struct topology *topology, const struct 
     return TAUT_OK;
 }
 
-// The nodes of a rank, of its chunks, and of all small bodies with any of these: as
-// exchange_bounds_nodes, of all bodies.
+// The nodes of a rank, of its chunks, and of all small bodies with any of these: the same as
+// exchange_bounds_nodes, for all bodies together.
 static struct range near_nodes(const struct topology *topology, const struct plan *plan,
                                const struct plan_parts *parts)
 {
@@ -360,7 +362,7 @@ static void give_order(uint64_t kind, uint64_t steps)
     ranks_broadcast(&order, sizeof order);
 }
 
-// On a rank that comes to what is done together by itself, in the same order as rank 0.
+// Called on a rank that comes to a common task by itself, in the same order as rank 0.
 static void await_order(uint64_t kind)
 {
     struct order order;
@@ -372,8 +374,8 @@ static void await_order(uint64_t kind)
 static void serve_until(taut_solver *solver, uint64_t last);
 
 // The start of a solver whose ranks hold only their parts. All choose the same dt, with dt: auto
-// from bounds that they measure together; whether a given one is stable is looked for by rank 0,
-// which alone has findings.
+// from bounds that they measure together; rank 0, which alone has findings, checks whether a given
+// one is stable.
 static taut_status start_parts(taut_solver *solver, const taut_scene *scene,
                                const struct solver_options *options, taut_error *error)
 {
@@ -477,7 +479,8 @@ void solver_end_steps(taut_solver *solver)
     solver->ranks->steps = false;
 }
 
-// On rank 0, from all. Weights of the bound that dt: auto follows are in checkpoints, too.
+// Collects the nodes of all ranks on rank 0, and the weights of the bound that dt: auto follows,
+// which are in checkpoints, too.
 static void collect(const taut_solver *solver)
 {
     const struct solver_ranks *ranks = solver->ranks;
@@ -504,7 +507,7 @@ static int list_holder(const taut_solver *solver, size_t body)
     return plan_part_of_node(solver->ranks->parts, solver->topology->bodies[body].first_node);
 }
 
-// Positions as built of membranes, on rank 0.
+// Collects the positions as built of membranes on rank 0.
 static void collect_membranes(taut_solver *solver)
 {
     struct topology *topology = solver->topology;
@@ -521,7 +524,7 @@ static void collect_membranes(taut_solver *solver)
     free(cuts);
 }
 
-// On all ranks.
+// Collects the lists of bodies on rank 0. All ranks call it.
 static void collect_lists(taut_solver *solver)
 {
     struct topology *topology = solver->topology;
@@ -728,7 +731,7 @@ static void read_scattered(const taut_solver *solver, const void *context, uint6
     read_own(solver, *(const unsigned *)context, first, count, to);
 }
 
-// On all ranks; `to` is that of rank 0.
+// Passes numbers of nodes to rank 0. All ranks call it; `to` is that of rank 0.
 static void pass_parts(const taut_solver *solver, unsigned numbers, uint64_t first, uint64_t count,
                        double *to)
 {
@@ -883,7 +886,7 @@ void solver_serve(taut_solver *solver, solver_answer *answer, void *context)
     serve_until(solver, ORDER_END);
 }
 
-// Until rank 0 gives the order `last`, or destroys its solver.
+// Serves rank 0 until it gives the order `last`, or destroys its solver.
 static void serve_until(taut_solver *solver, uint64_t last)
 {
     struct order order = {.kind = ORDER_END};

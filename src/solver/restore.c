@@ -57,7 +57,7 @@ bool checkpoint_make(struct checkpoint *checkpoint, const struct topology *topol
     checkpoint->touches = topology->node_count * topology->collider_count;
     checkpoint->frictions = topology->node_count * slots;
     checkpoint->targets = topology->kinematic_count;
-    // Of this plan, and of any other one of the same springs.
+    // Enough chunks for this plan, and for any other one of the same springs.
     const uint64_t fragile = plan_fragile_total(plan);
     checkpoint->loss_chunks =
         chunk_count((size_t)(fragile > topology->spring_count ? fragile : topology->spring_count));
@@ -251,7 +251,7 @@ taut_status solver_save(taut_solver *solver, struct solver_checkpoint **checkpoi
     }
     saved->state.frame.time = taut_solver_time(solver);
     saved->state.dt.dt = solver->dt;
-    // What belongs to the solver may be gone when another one is restored.
+    // The solver's topology may be gone when another solver is restored.
     saved->state.topology = NULL;
     return TAUT_OK;
 }

@@ -1,5 +1,5 @@
-// What coordinates of single precision do not resolve, as warnings at the start: the strain of
-// stiff materials by their own weight, and the motion of a step.
+// Warns at the start of what coordinates of single precision do not resolve: the strain of stiff
+// materials by their own weight, and the motion of a step.
 #include "solver/private.h"
 
 #include <float.h>
@@ -19,7 +19,7 @@ struct membrane_extent {
     double length, edge;
 };
 
-// Of the middles of its triangles, and an edge.
+// Measures the extent of the centres of its triangles, plus an edge.
 static struct membrane_extent measure(const struct topology *topology,
                                       const struct topology_body *body)
 {

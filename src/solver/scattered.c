@@ -1,6 +1,6 @@
 // Numbers of nodes by the builders' numbers where ranks hold only their parts. The nodes of a rank
-// are a run in the order of the plan, and so in that of the builders, but for bodies on no grid: of
-// those that are divided among ranks any may have each of the builder's nodes.
+// are a run in the order of the plan, and so in that of the builders, but for bodies on no grid:
+// any rank may have each of the builder's nodes of a body that is divided among ranks.
 #include "solver/private.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static uint64_t next_run(const int *owners, uint64_t count, int rank, uint64_t *
     return end - *at;
 }
 
-// Reads the nodes of this rank into `to`, one after another, or each at its place. Returns how
+// Reads the nodes of this rank into `to`, one after another, or each at its own index. Returns how
 // many.
 static uint64_t read_own(const taut_solver *solver, const struct scattered *it, const int *owners,
                          bool in_place, unsigned char *to)
@@ -53,7 +53,7 @@ static uint64_t read_own(const taut_solver *solver, const struct scattered *it, 
     return read;
 }
 
-// Puts what a rank has sent at its places.
+// Puts what a rank has sent at the indices of its nodes.
 static void spread(const struct scattered *it, const int *owners, int rank,
                    const unsigned char *from, unsigned char *to)
 {

@@ -67,7 +67,7 @@ static taut_status write_value(taut_solver *solver, void *at, const void *value,
     status = refresh(solver, true, error);
     if (status != TAUT_OK) {
         memcpy(at, before, size);
-        (void)refresh(solver, false, NULL); // the lines have not changed
+        (void)refresh(solver, false, NULL); // the line preconditioner is unchanged
     }
     return status;
 }
@@ -456,7 +456,7 @@ static taut_status write_moduli(taut_solver *solver, size_t body, struct scene_b
     if (status != TAUT_OK) {
         topology_set_moduli(solver->topology, body, &before);
         solver->functions->elements_refresh(solver->system);
-        (void)refresh(solver, false, NULL); // the lines have not changed
+        (void)refresh(solver, false, NULL); // the line preconditioner is unchanged
     }
     return status;
 }
@@ -744,7 +744,7 @@ taut_status taut_solver_get_contact(const taut_solver *solver, size_t collider,
     return TAUT_OK;
 }
 
-// Of planes, spheres and rooms with `response: contact` only coefficients of their own can change:
+// For planes, spheres and rooms with `response: contact` only their own coefficients can change:
 // the rest are those of the scene and of bodies.
 static taut_status check_surface_response(const struct scene_collider *it, size_t collider,
                                           const taut_contact *contact, taut_error *error)

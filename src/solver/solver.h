@@ -41,14 +41,14 @@ struct solver_options {
     void *planned_context;
     double continued_dt;
     // Bytes that the caller is going to allocate besides the solver. They are included when the
-    // estimate is compared with the available memory, before anything is built. Of several ranks
-    // that all have the whole scene only rank 0 allocates them.
+    // estimate is compared with the available memory, before anything is built. Where all ranks
+    // have the whole scene, only rank 0 allocates them.
     double extra_bytes;
     enum budget_choice budget;
     bool tolerant; // only non-finite values end a run: the caller checks the energies itself
     // Receives the findings of the builders; NULL: the first finding becomes the error.
     struct diagnostics *diagnostics;
-    // The caller is going to call solver_share before anything else: of several ranks each may then
+    // The caller is going to call solver_share before anything else: each of several ranks may then
     // make only its part of the nodes.
     bool shares;
 };
@@ -112,14 +112,14 @@ bool solver_has_part(const taut_solver *solver);
 // serve.
 bool solver_is_shared(const taut_solver *solver);
 
-// On ranks other than 0, where solver_is_shared: takes part in what rank 0 does with its
-// solver, until it destroys it. `answer` (may be NULL) is called with what rank 0 gives
+// Called on ranks other than 0, where solver_is_shared: takes part in what rank 0 does with its
+// solver, until rank 0 destroys it. `answer` (may be NULL) is called with what rank 0 gives
 // solver_begin_call.
 typedef void solver_answer(void *context, const void *message);
 void solver_serve(taut_solver *solver, solver_answer *answer, void *context);
 
-// On rank 0 of several: has the others call their answer with a copy of the message. Until the end
-// of the call all do something together with the nodes that they have, and nothing is collected.
+// Called on rank 0 of several: the others call their answer with a copy of the message. Until the
+// end of the call all ranks work together on the nodes that they have, and nothing is collected.
 void solver_begin_call(const taut_solver *solver, const void *message, size_t bytes);
 void solver_end_call(const taut_solver *solver);
 
@@ -252,9 +252,9 @@ struct surface_counts solver_surface_counts(const taut_solver *solver);
 // The stiffness of contact of a body, given or chosen; 0 without surfaces.
 struct surface_stiffness solver_surface_stiffness(const taut_solver *solver, size_t body);
 
-// What `existing: relax` of contact has done when the solver was created, or at the start of the
+// The result of `existing: relax` of contact when the solver was created, or at the start of the
 // run that it continues: the pairs that crossed, the nodes that have been moved and their bodies,
-// and how far one at most.
+// and the greatest distance that one has been moved.
 struct solver_relaxed {
     uint64_t crossings, rounds;
     uint64_t bodies, nodes;
@@ -267,10 +267,10 @@ struct solver_relaxed solver_surface_relaxed(const taut_solver *solver);
 taut_status solver_make_frame(const taut_solver *solver, unsigned fields, struct frame *frame,
                               taut_error *error);
 
-// Where ranks hold only their parts (solver_has_part): the piece of this rank (state/frame.h), of a
-// frame with the bodies `whole`, which must live as long. `with_lines`: of each body, whether its
-// springs are lines. TAUT_ERROR_MEMORY. solver_read_piece fills it, on all ranks together; forces
-// must have been evaluated.
+// Where ranks hold only their parts (solver_has_part): makes the piece of this rank (state/frame.h)
+// of a frame with the bodies `whole`, which must live as long. `with_lines`: for each body, whether
+// its springs are lines. TAUT_ERROR_MEMORY. solver_read_piece fills it, on all ranks together;
+// forces must have been evaluated.
 taut_status solver_make_piece(const taut_solver *solver, const struct frame_body *whole,
                               const bool *with_lines, unsigned fields, struct frame *frame,
                               taut_error *error);
@@ -282,7 +282,7 @@ void solver_read_piece(const taut_solver *solver, unsigned fields, struct frame 
 // made for a picture of the solver (picture/subject.h).
 void solver_read_frame(taut_solver *solver, unsigned fields, struct frame *frame);
 
-// Reads position and velocity of one node, time and step into a frame with room for them. The
+// Reads position and velocity of one node, time and step into a frame with space for them. The
 // fields of all nodes are then no longer valid in the frame.
 void solver_read_frame_node(const taut_solver *solver, uint64_t node, struct frame *frame);
 
@@ -323,9 +323,9 @@ double solver_tested_step(const struct critical_step *bounds, uint64_t substeps)
 taut_status solver_check_dt(taut_solver *solver, const taut_scene *scene,
                             struct dt_exceeded *exceeded, taut_error *error);
 
-// What contacts of surfaces in the present state ask of dt, where they ask for more than a
-// guaranteed step allows for (SURFACE_WEIGHTS); otherwise, and with integrators without such a
-// limit, `times` is 0. Takes as long as some steps.
+// What contacts of surfaces in the present state require of dt, where it is more than a guaranteed
+// step allows for (SURFACE_WEIGHTS); otherwise, and with integrators without such a limit, `times`
+// is 0. Takes as long as some steps.
 struct contact_excess {
     double times;     // what they add, over what dt leaves beside the springs
     double stable;    // s, the step that is guaranteed with them
@@ -379,9 +379,9 @@ taut_status memory_check(double bytes, const char *what, taut_error *error);
 void memory_note_shared(void);
 
 // The same check before a solver is made of a scene (options->extra_bytes included); the message
-// names the body that needs most memory. Of several ranks that share the solver it is made for this
-// one, and for all on the same machine together. TAUT_ERROR_UNSUPPORTED if there are more nodes
-// than can be numbered.
+// names the body that needs most memory. Where several ranks share the solver, the check is made
+// for this one, and for all on the same machine together. TAUT_ERROR_UNSUPPORTED if there are more
+// nodes than can be numbered.
 taut_status memory_check_scene(const taut_scene *scene, const struct solver_options *options,
                                taut_error *error);
 
@@ -430,8 +430,8 @@ void solver_checkpoint_free(struct solver_checkpoint *checkpoint); // may be NUL
 taut_status solver_write_checkpoint(taut_solver *solver, archive_sink *sink, void *context,
                                     taut_error *error);
 
-// A copy of all that a run remembers at one step. It is written on any thread while the solver goes
-// on.
+// A copy of all that a run remembers at one step. It is written on any thread while the solver
+// continues.
 struct solver_copy;
 
 // On failure *copy is NULL. TAUT_ERROR_MEMORY also if the solver's state is not whole.
@@ -455,15 +455,15 @@ taut_status solver_copy_write(struct solver_copy *copy, const struct archive_arr
 struct checkpoint_sink {
     // Puts bytes at an offset of the file; false: it cannot, which the caller notices.
     bool (*put)(void *context, uint64_t offset, const void *bytes, size_t count);
-    // On rank 0: the ranks have put so many bytes after those of the sink, which goes on behind
-    // them.
+    // Called on rank 0: the ranks have put so many bytes after those of the sink, which continues
+    // behind them.
     void (*pass)(void *context, uint64_t count);
     void *context;
 };
 
-// On rank 0: whether the numbers of nodes of a copy are with other ranks. Then solver_copy_write
-// can write them together with those, which call solver_join_checkpoint in a call
-// (solver_begin_call); `sink` must live as long. The bytes are those of one process.
+// Whether the numbers of nodes of a copy are with other ranks; called on rank 0. Then
+// solver_copy_write can write them together with those ranks, which call solver_join_checkpoint in
+// a call (solver_begin_call); `sink` must live as long. The bytes are those of one process.
 bool solver_copy_has_parts(const struct solver_copy *copy);
 void solver_copy_share(struct solver_copy *copy, const struct checkpoint_sink *sink);
 taut_status solver_join_checkpoint(const taut_solver *solver, const struct checkpoint_sink *sink,

@@ -209,7 +209,7 @@ static taut_status make(const struct topology *topology, const struct plan *plan
 
     // Constants, state and scratch, in the order of their dependencies.
     const struct plan_counts counts = plan_counts(topology, plan);
-    // By loops: where kernels do not measure powers, and where motion is cut (dissipated_power).
+    // Loops measure powers where kernels do not, and where motion is cut (dissipated_power).
     const bool powers = options->keep_energy_budget &&
                         (!REAL_NAME(work_is_always_measured)(system) || system->settings.cuts);
     struct state_needs needs = needs_of(&system->settings, topology, &counts, powers);
@@ -574,7 +574,7 @@ static void exchange_use(struct system *system, struct exchange *exchange)
     REAL_NAME(surface_contact_begin)(system);
 }
 
-// Of ranks that hold only their parts masses of nodes of others are known now.
+// Where ranks hold only their parts, the masses of nodes of other ranks are known now.
 static struct shares *make_shares(struct system *system, const struct plan_parts *parts)
 {
     if (parts)

@@ -30,7 +30,7 @@ struct system_options {
     bool tolerant; // only non-finite values count as a divergence
 };
 
-// What one of several ranks that hold only their parts has memory for.
+// What a rank that holds only its part has memory for.
 struct held_part {
     uint64_t nodes;   // its own and its halo
     double tiles;     // the share of tiles of grids that are its own
@@ -73,20 +73,21 @@ struct system_functions {
     // behind. Velocities are always complete outside a run of steps.
     void (*complete)(struct system *system, const struct worker *worker);
 
-    // springs/exchange.h: of several ranks. exchange_use: for the following steps; NULL: none.
-    // `only_part`: this process knows no other nodes.
+    // springs/exchange.h, for several ranks. exchange_use sets what the following steps use; NULL:
+    // none. `only_part`: this process knows no other nodes.
     taut_status (*exchange_make)(const struct system *system, const struct plan_parts *parts,
                                  bool only_part, struct exchange **exchange, taut_error *error);
     void (*exchange_free)(struct exchange *exchange);
     bool (*part_needs)(const struct system *system, struct plan_part *part); // of elements
     void (*exchange_use)(struct system *system, struct exchange *exchange);
-    // Within steps, by all workers: all nodes on all ranks, and none is exchanged until the end.
+    // All workers call these within steps: all ranks get all nodes, and none is exchanged until
+    // exchange_resume.
     bool (*exchange_pause)(struct system *system, const struct worker *worker);
     void (*exchange_resume)(struct system *system, bool paused, const struct worker *worker);
     void (*exchange_collect)(struct system *system, struct exchange *exchange); // on rank 0
     void (*exchange_around)(const struct system *system, const struct exchange *exchange,
                             struct range nodes, const uint64_t *list, uint64_t count);
-    // springs/shares.h: of several ranks, of linear systems. shares_use as exchange_use.
+    // springs/shares.h, for the linear systems of several ranks. shares_use is like exchange_use.
     struct shares *(*shares_make)(struct system *system, const struct plan_parts *parts);
     void (*shares_free)(struct shares *shares);
     void (*shares_use)(struct system *system, struct shares *shares);
@@ -95,7 +96,7 @@ struct system_functions {
     // the energy budget is kept, which is updated.
     void (*evaluate)(struct system *system, bool want_forces, taut_energy *energy,
                      const struct worker *worker);
-    // By builder numbers.
+    // Nodes have their builder numbers.
     void (*read_nodes)(const struct system *system, uint64_t first, uint64_t count,
                        double *positions, double *velocities, double *forces);
     // Strains and broken flags of all springs, over all bodies in builder order; `broken` may be
@@ -106,8 +107,8 @@ struct system_functions {
                          double *strains, uint8_t *broken);
     double (*volume)(const struct system *system, size_t body);
     uint64_t (*broken_count)(const struct system *system);
-    // Of ranks that hold only their parts, together: what breaking and yielding has lost, on all of
-    // them.
+    // Ranks that hold only their parts call it together: adds up on all of them what breaking and
+    // yielding has lost.
     void (*share_losses)(const struct system *system);
     uint64_t (*hash)(const struct system *system);
     // The same piece by piece (state_hash_begin and so on).
@@ -116,8 +117,8 @@ struct system_functions {
                      uint64_t count);
     size_t (*hash_bytes)(const struct system *system);
     void (*hash_read)(const struct system *system, uint64_t first, uint64_t count, void *to);
-    // Those that have memory: of several ranks that hold only their parts for this one; NULL: for
-    // all nodes.
+    // Bytes that have memory. `part` is that of this rank, where ranks hold only their parts; NULL:
+    // for all nodes.
     uint64_t (*bytes)(const struct system *system, const struct held_part *part);
     uint64_t (*steps)(const struct system *system);
     int (*evaluations)(const struct system *system); // force evaluations per step
@@ -171,8 +172,8 @@ struct system_functions {
                            const struct worker *worker);
     void (*set_sphere)(struct system *system, size_t collider, vec3 centre, vec3 velocity,
                        double radius);
-    // Of a mesh collider: from now on, how far it is from where the scene has it, and its velocity
-    // beside that of the scene; and that at present.
+    // Sets how far a mesh collider is, from now on, from where the scene has it, and its velocity
+    // beside that of the scene; `mesh` returns both at present.
     void (*set_mesh)(struct system *system, size_t collider, vec3 displacement, vec3 velocity);
     struct mesh_displacement (*mesh)(const struct system *system, size_t collider);
     // Energy (J) that the state has gained from outside, and that is no sign of divergence.
@@ -189,7 +190,7 @@ struct system_functions {
     struct sphere_state (*sphere)(const struct system *system, size_t collider);
     // Sets dt from the present step on, with the ratio of position_step to it.
     void (*set_dt_now)(struct system *system, double dt, double position_ratio);
-    // After constants have changed in the topology (change.h).
+    // Before, during and after a change of constants in the topology (change.h).
     taut_status (*change_begin)(struct system *system, struct change **change, taut_error *error);
     void (*change_save)(struct system *system, struct change *change, const struct worker *worker);
     taut_status (*change_refresh)(struct system *system, bool stiffnesses, taut_error *error);
@@ -199,22 +200,22 @@ struct system_functions {
                           const struct worker *worker);
     void (*change_free)(struct system *system, struct change *change);
     // Copies state and history of a run out of a system and into a system (checkpoint.h). All
-    // workers.
+    // workers call these.
     void (*checkpoint_save)(struct system *system, struct checkpoint *checkpoint,
                             const struct worker *worker);
-    // Numbers of nodes as a checkpoint's stream has them; `field` is an enum checkpoint_field. Any
-    // worker.
+    // Reads numbers of nodes as a checkpoint's stream has them; `field` is an enum
+    // checkpoint_field. Any worker may call it.
     void (*checkpoint_gather)(const struct system *system, unsigned field, uint64_t first,
                               uint64_t count, void *to);
     void (*checkpoint_gather_counted)(const struct system *system, const struct exchange *exchange,
                                       unsigned field, uint64_t first, uint64_t count, void *to);
     void (*checkpoint_scatter)(struct system *system, unsigned field, struct range own,
                                uint64_t first, uint64_t count, const void *from);
-    // After the slots of packed springs have other numbers (plan_pack_rest); false without memory.
+    // Called after plan_pack_rest has renumbered the slots of packed springs; false without memory.
     bool (*repack)(struct system *system);
-    // Of a rank that has the elements of its part alone: makes those of all nodes.
+    // Makes the elements of all nodes on a rank that has only those of its part.
     taut_status (*elements_complete)(struct system *system, taut_error *error);
-    // After lists of springs that had been forgotten have come back.
+    // Called after forgotten lists of springs have come back.
     void (*copy_springs)(struct system *system);
     bool (*checkpoint_wants_springs)(const struct system *system, uint64_t first, uint64_t count);
     void (*checkpoint_restore)(struct system *system, struct checkpoint *checkpoint,
