@@ -246,7 +246,7 @@ static struct tangent_line line_through(const struct enclosure *set, double s, d
 }
 
 // C is positive semidefinite and includes drag. K is indefinite only where springs are compressed
-// or gas and spheres push.
+// or gas and spheres exert forces.
 static struct enclosure enclose(const struct mode_range *range, const struct spectra *ends)
 {
     const struct lanczos_mode drag_alone = {.damping = range->lower}, still = {.value = 0};
@@ -343,7 +343,7 @@ static void compute_undamped(const struct system *system, const struct spectra *
     }
 }
 
-// For few free nodes, from all eigenvalues, which worker 0 computes.
+// Computes the steps for few free nodes from all eigenvalues, which worker 0 computes.
 static unsigned compute_few(struct system *system, const struct spectra *ends, unsigned wanted,
                             struct critical_step *result, const struct worker *worker)
 {
@@ -365,9 +365,10 @@ static unsigned compute_few(struct system *system, const struct spectra *ends, u
     return steps.found ? 0 : wanted;
 }
 
-// For more nodes. If K and C have common eigenvectors, which a product shows, quotients suffice.
-// Otherwise, and if the enclosure is not tight, the fastest eigenvalues of the quadratic problem
-// are computed, with bounds by quotients for the limits that these do not determine.
+// Computes the steps for more nodes. If K and C have common eigenvectors, which a product shows,
+// quotients suffice. Otherwise, and if the enclosure is not tight, the fastest eigenvalues of the
+// quadratic problem are computed, with bounds by quotients for the limits that these do not
+// determine.
 static void compute_damped(struct system *system, const struct spectra *ends, unsigned wanted,
                            struct critical_step *result, const struct worker *worker)
 {
@@ -468,9 +469,9 @@ static double computed_pressed_step(struct system *system, const struct step_for
     return low;
 }
 
-// The ends of the spectra. How far K is below 0 is not looked for where its bound shows that this
-// is round-off. Of many nodes vectors are not found, which take as many products again, and the
-// least of K takes none of its own.
+// The ends of the spectra. How far K is below 0 is not computed where its bound shows that this is
+// round-off. For many nodes no vectors are found, which would take as many products again, and the
+// least of K takes no products of its own.
 static struct spectra find_ends(struct system *system, bool damped, double negative_bound,
                                 const struct worker *worker)
 {

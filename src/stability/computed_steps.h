@@ -25,7 +25,7 @@ static inline struct stepping stepping_of(const struct system *system)
 }
 
 // Adds the computed values to the bounds in `result`. `negative_bound`: how far K may be below 0,
-// 1/s2. All workers together, each with its own copy of the result; each gets the same.
+// 1/s2. All workers call it together, each with its own copy of the result; each gets the same.
 void REAL_NAME(computed_steps_find)(struct system *system, enum critical_wanted wanted,
                                     double negative_bound, struct critical_step *result,
                                     const struct worker *worker);

@@ -127,7 +127,7 @@ static double greatest_friction(const struct system *system)
     return friction;
 }
 
-// Friction over the smallest mass of a free node, 1/s. By the masses of the topology: a rank may
+// Friction over the smallest mass of a free node, 1/s. Uses the masses of the topology: a rank may
 // not have the constants of all nodes.
 static double fastest_friction(const struct system *system)
 {
@@ -389,7 +389,7 @@ static void level(struct system *system, const struct worker *worker)
     }
 }
 
-// The node that sets the bound. Of nodes that are equal up to round-off, which depends on their
+// The node that sets the bound. Among nodes that are equal up to round-off, which depends on their
 // numbers, it is the first in the builder's order.
 static uint64_t find_node(struct system *system, double bound, const struct worker *worker)
 {
@@ -482,7 +482,7 @@ struct stiffest {
     uint64_t spring;
 };
 
-// Of equally stiff springs, the first in the builder's order.
+// Keeps the stiffest spring; among equally stiff ones, the first in the builder's order.
 static void replace_if_stiffer(void *context, uint64_t spring,
                                const struct spring_constants *material)
 {
@@ -504,8 +504,8 @@ bool REAL_NAME(stiffest_spring)(const struct system *system, uint64_t node, uint
     return best.stiffness >= 0;
 }
 
-// By its builder's number. Of ranks that hold only their parts the one with the node knows; all get
-// the result.
+// The stiffest spring by its builder's number. Where ranks hold only their parts, the one with the
+// node finds it, and all get the result.
 static bool stiffest_of_ranks(const struct system *system, uint64_t node, uint64_t *spring)
 {
     const bool shared = REAL_NAME(exchange_has_part)(system);
@@ -609,8 +609,8 @@ void REAL_NAME(critical_step_count_loads)(struct system *system, double factor,
     worker_barrier(worker);
 }
 
-// What a form has of a step at a node, over its limit: of its stiffness and damping without
-// contacts, and of contacts along any direction.
+// What a form needs to find the share of a step in its limit at a node: the stiffness and damping
+// of the node without contacts, and those of contacts along any direction.
 struct loaded_node {
     struct block stiffness, damping;
     struct node_load load;
@@ -634,7 +634,7 @@ static void load_node(const struct system *system, const struct step_form *form,
     const double dt = system->settings.dt, limit = form->limit / inverse;
     if (form_share(form, dt, node, true, limit) <= 1)
         return;
-    // By bisection in steps of 1/4000, as the stiffest directions of K and C differ.
+    // Bisects to 1/4000, as the stiffest directions of K and C differ.
     double stable = dt, least = dt / 64;
     while (stable - least > least / 4000) {
         const double middle = (stable + least) / 2;
@@ -703,10 +703,11 @@ void REAL_NAME(critical_step_of_contacts)(struct system *system, struct contact_
 
 // ---- Motion that grows
 
-// Of dt: what is certainly not stable, where the fastest mode grows by 1.9 in a step of dt.
+// A fraction of dt: if a step this long is not stable, dt certainly is not, and the fastest mode
+// grows by 1.9 in a step of dt.
 static const double BEYOND_LIMIT = 0.95;
-// Of the greatest eigenvalue that is stable: the quotient of velocities from which on they are
-// mostly in modes that are not. Unstable runs that contact holds had 0.33 to 1.2, with all
+// The quotient of velocities from which on they are mostly in unstable modes, as a fraction of the
+// greatest stable eigenvalue. Unstable runs that contact holds had 0.33 to 1.2, with all
 // integrators; stable ones at most 0.1, at least with steps below 0.95 of the critical one.
 static const double FAST_PART = 0.25;
 

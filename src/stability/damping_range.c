@@ -89,7 +89,7 @@ static bool any_touches(const struct system *system, struct range nodes)
     return false;
 }
 
-// What is found chunk by chunk of nodes, of the springs in rows that begin at these.
+// The results for each chunk of nodes, from the springs in rows that begin at these nodes.
 enum range_column {
     RANGE_LOWER, // s: the ratios
     RANGE_UPPER,
@@ -148,8 +148,8 @@ static void find_range_of_nodes(const struct system *system, const void *unused,
     found[RANGE_TOUCHES] = system->settings.penalises && any_touches(system, nodes);
 }
 
-// Of all springs, and the range of drag; *touches: whether any node touches a penalty collider.
-// From the chunks of all nodes, and one by one of springs in no rows.
+// Gathers the ratios of all springs and the range of drag, from the chunks of all nodes, and one by
+// one from springs in no rows. *touches: whether any node touches a penalty collider.
 static struct ratios gather_ratios(const struct system *system, struct mode_range *drag,
                                    bool *touches)
 {

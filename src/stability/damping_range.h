@@ -1,6 +1,6 @@
 // How damping is related to stiffness in a system: lower K + ... <= C <= upper K + ..., which sets
-// the steps of the Runge-Kutta methods (limits.h). From materials and lengths, without any product
-// or eigenvalue. Numeric: compiled for float and for double.
+// the steps of the Runge-Kutta methods (limits.h). It follows from materials and lengths, without
+// any product or eigenvalue. Numeric: compiled for float and for double.
 #ifndef TAUT_STABILITY_DAMPING_RANGE_H
 #define TAUT_STABILITY_DAMPING_RANGE_H
 
@@ -13,7 +13,8 @@ struct damping_range {
     bool pressed;            // K may be negative in some direction
 };
 
-// At the present state. All workers together; worker 0 writes the result, which all may read then.
+// Finds the range at the present state. All workers call it together; worker 0 writes the result,
+// which all may read then.
 void REAL_NAME(damping_range_find)(struct system *system, struct damping_range *result,
                                    const struct worker *worker);
 

@@ -83,7 +83,7 @@ double dense_form_step(const struct dense *dense, const struct step_form *form, 
     return 1 / above;
 }
 
-// Roots of the quadratic problem in units of s. Of a pair, the one with im > 0 counts.
+// Roots of the quadratic problem in units of s. In a pair, the one with im > 0 counts.
 struct roots {
     int count;
     double *re, *im;

@@ -1,6 +1,6 @@
 // All eigenvalues of small systems: explicit matrices K and C, in double whatever the precision of
-// the run, so that modes next to stiffer or more strongly damped ones are not lost in round-off. In
-// plain C, for the same bits on every machine. The matrices are assembled in quadratic.c.
+// the run, so that modes next to stiffer or more strongly damped ones are not lost in round-off.
+// Plain C gives the same bits on every machine. The matrices are assembled in quadratic.c.
 #ifndef TAUT_STABILITY_DENSE_H
 #define TAUT_STABILITY_DENSE_H
 

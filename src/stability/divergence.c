@@ -501,8 +501,8 @@ static double rounding_allowed(struct system *system, double explained, const st
            (may_rest ? rounding_at_rest(system, explained, trace) : 0);
 }
 
-// Of several ranks: all nodes on all ranks, for what is found by loops over them. Rare: only if the
-// first sum cannot exclude a divergence.
+// Gives all ranks all nodes, for what is found by loops over them. This is rare: only if the first
+// sum cannot exclude a divergence.
 static void complete(struct system *system, const struct worker *worker)
 {
     if (system->exchange)
@@ -578,10 +578,10 @@ static bool has_been_cut(const struct system *system)
 // energy of the stretched springs does. It takes a pass over all springs, and is computed at steps
 // that are DIVERGENCE_STEPS times a power of two, and at every OVERSTRETCH_CHECKS-th check while
 // nodes are stopped; for contact only then, and also at the end of a run, with PRESSED times as
-// much. What the projection has removed would tell more precisely when to ask, but only the energy
-// budget measures that, and the verdict must be the same without it. Wind may strain a light cloth
-// by more than the energy of its speed, so this check is omitted with wind. All workers get the
-// same result.
+// much. What the projection has removed would show more precisely when to check, but only the
+// energy budget measures that, and the verdict must be the same without it. Wind may strain a light
+// cloth by more than the energy of its speed, so this check is omitted with wind. All workers get
+// the same result.
 static bool is_overstretched(struct system *system, double explained, const struct worker *worker)
 {
     const bool projects = system->settings.projects, cuts = system->settings.cuts;
@@ -641,11 +641,11 @@ static bool was_too_fast(struct system *system, double explained, const struct w
            is_too_fast(system, kinetic, explained, time, 1, worker);
 }
 
-// Of the energy that is explained, or, where that is less, that there was some steps ago: what a
-// cut takes at least in a step that is looked at more closely; and the energy before that cut, or
-// what cuts have taken since then of the kinetic energy. The first limits how often a run is that
-// is not unstable; the others leave out impacts, in which springs may be so taut for some steps
-// that dt is not stable.
+// TAKEN is what a cut takes at least in a step that is checked more closely, as a fraction of the
+// energy that is explained, or of what there was some steps ago, where that is less. HELD limits
+// the energy before that cut over what is explained, TAKEN_SINCE the kinetic energy that cuts have
+// taken since then over what there was. TAKEN limits how often a stable run is checked; the others
+// leave out impacts, in which springs may be so taut for some steps that dt is not stable.
 static const double TAKEN = 0.02, HELD = 1.5, TAKEN_SINCE = 2;
 
 // After so many steps cuts are counted anew.
@@ -705,7 +705,8 @@ static bool is_held(struct system *system, double explained, const struct worker
     return grows;
 }
 
-// With wind, where this does not count after a cut, as much as the next check would find certainly.
+// The factor with wind, with which this check is omitted after a cut: so much that the next check
+// would certainly find it.
 static const double HOPELESS_WITH_WIND = 100;
 
 // The potential energy, J, that a cut can give back at most. Neither the displacement d of the
@@ -752,7 +753,7 @@ bool REAL_NAME(divergence_before_cut)(struct system *system, const struct worker
            has_grown(system, kinetic, explained, worker);
 }
 
-// By all workers and, of several ranks, with the nodes of all.
+// Reports a divergence with the nodes of all ranks. All workers call it.
 static void report(struct system *system, const struct worker *worker)
 {
     complete(system, worker);

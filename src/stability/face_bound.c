@@ -1,7 +1,7 @@
 // What gas and wind add to the blocks of nodes (face_bound.h). Gas needs the volume that all faces
 // of a body enclose, and a sum over all of its nodes, wind the faces at a node. Where ranks hold
-// only their parts, each has what is added to the nodes of its chunks, and of bodies on no grid to
-// those whose weights it finds (exchange_bounds_nodes).
+// only their parts, each has what is added to the nodes of its chunks, and, for bodies on no grid,
+// to those whose weights it finds (exchange_bounds_nodes).
 #include "stability/face_bound.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct node_part {
     vec3 gradient;
 };
 
-// Of 64 nodes which have a part, and how many nodes before them.
+// Which of 64 nodes have a part, and how many nodes before them have one.
 struct node_marks {
     uint64_t nodes;
     size_t before;
@@ -54,7 +54,7 @@ static struct node_part *parts_from(const struct face_bound *bound, size_t node)
     return bound->parts + marks->before + __builtin_popcountll(lower);
 }
 
-// Of a node with a face.
+// The part of a node with a face.
 static struct node_part *part_of_node(const struct face_bound *bound, size_t node)
 {
     return parts_from(bound, node);
@@ -231,7 +231,7 @@ static void add_curvature(struct face_bound *bound, struct range nodes, const st
     }
 }
 
-// The nodes of a body that this rank updates (face_bound_update), and of these the ones that no
+// The nodes of a body that this rank updates (face_bound_update), and those among them that no
 // other rank sums over: where ranks have only their parts, others may have the rest (`shared`).
 struct body_part {
     const struct topology_body *body;
@@ -269,7 +269,7 @@ static double volume_of_face(const struct system *system, const struct face *fac
     return vec3_dot(it.area, vec3_subtract(it.at[0], origin)) / it.corners;
 }
 
-// On all ranks, of the one that has it.
+// Gives all ranks the origin from the one that has it.
 static vec3 shared_origin(const struct system *system, const struct body_part *part)
 {
     double at[3] = {0};
@@ -421,8 +421,8 @@ static void add_wind(struct face_bound *bound, const struct body_part *part)
 
 // What wind_may_damp compares: (|S|^2 / m^2) (speed^2 + |v|^2) with `limit`, where S is the area
 // vector of a face times its number of corners, m the mass of its nodes, v the velocity of one of
-// them, and `speed`^2 that of the wind, m2/s2, or 1 where only this counts. Without roots, in the
-// precision of the state: a sheet of few thousand nodes is looked at within a step.
+// them, and `speed`^2 that of the wind, m2/s2, or 1 where only this counts. It takes no roots and
+// has the precision of the state, since a sheet of few thousand nodes is checked within a step.
 struct wind_trial {
     const struct state *state;
     real speed, velocities; // m2/s2; 1 or 0: whether those of nodes count
@@ -512,8 +512,8 @@ static bool sheet_damps_more(const struct system *system, const struct wind_tria
 
 // ---- All faces
 
-// What this rank updates of a body: the nodes of its chunks, of a body on no grid those of which it
-// finds bounds, and without other ranks all.
+// The part of a body that this rank updates: the nodes of its chunks; for a body on no grid, those
+// of which it finds bounds; without other ranks, all.
 static struct body_part part_of_body(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];

@@ -33,8 +33,8 @@ taut_status REAL_NAME(face_bound_make)(struct system *system, struct face_bound 
 void REAL_NAME(face_bound_free)(struct face_bound *bound);
 uint64_t REAL_NAME(face_bound_bytes)(const struct face_bound *bound);
 
-// Updates to the present state what is asked for by this rank. By one worker, of ranks that hold
-// only their parts together.
+// Updates what this rank needs to the present state. One worker calls it; ranks that hold only
+// their parts call it together.
 void REAL_NAME(face_bound_update)(struct face_bound *bound, struct bound_weights weights);
 
 // Adds to blocks of nodes of the last update.
@@ -43,7 +43,7 @@ void REAL_NAME(face_bound_add)(const struct face_bound *bound, bool negative,
 
 // Whether the damping of the wind at a node of which this rank finds bounds may exceed `most`, 1/s,
 // at present: by eight times what the greatest of its faces adds, so that it is not certain, but
-// takes less than an update. By all workers; spectral_bound_reach has been called before.
+// takes less than an update. All workers call it, after spectral_bound_reach.
 bool REAL_NAME(wind_may_damp)(struct system *system, double most, const struct worker *worker);
 
 #endif

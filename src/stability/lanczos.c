@@ -16,10 +16,10 @@ enum { ITERATIONS_MAX = 300, ITERATIONS_FEW = 48, CHECK_EVERY = 8 };
 // CHECK_EVERY steps.
 static const double GROWTH_MIN = 2e-6;
 
-// Of many nodes also when less than LANCZOS_REMAINS is left, and not in fewer steps than show an
-// eigenvalue that few of the nodes have: its part of the start vector, (n / N)^1/2 where n of N
-// nodes move, grows as exp(2 j g^1/2) in j steps if it exceeds the others by the fraction g, which
-// 64 steps show for n / N = 1e-5 from g = 0.002 on.
+// For many nodes it also counts as converged when less than LANCZOS_REMAINS is left, but not in
+// fewer steps than show an eigenvalue that few of the nodes have: its part of the start vector, (n
+// / N)^1/2 where n of N nodes move, grows as exp(2 j g^1/2) in j steps if it exceeds the others by
+// the fraction g, which 64 steps show for n / N = 1e-5 from g = 0.002 on.
 enum { STEPS_OF_MANY = 64 };
 
 struct lanczos {

@@ -25,7 +25,7 @@ struct tangent *REAL_NAME(lanczos_tangent)(const struct lanczos *lanczos);
 // The number of products so far.
 int REAL_NAME(lanczos_products)(const struct lanczos *lanczos);
 
-// Linearises at the present state. All workers together, as in the function below.
+// Linearises at the present state. All workers call it together, as the function below.
 void REAL_NAME(lanczos_update)(struct lanczos *lanczos, struct evaluation evaluation,
                                const struct worker *worker);
 

@@ -147,7 +147,7 @@ struct products {
     int first, count, with;
 };
 
-// For the numbers of a chunk of that many nodes, whichever array they are in.
+// Sums products over the numbers of a chunk of that many nodes, whichever array they are in.
 static void sum_products(const struct system *system, const void *argument, struct range range,
                          double sums[SUM_WIDTH])
 {

@@ -29,7 +29,8 @@ void REAL_NAME(quadratic_free)(struct quadratic *quadratic);
 
 // If few nodes are free, M, C and K at the state of the tangent's last update, in double: springs
 // and contacts by their formulas, gas and wind by products. NULL: there are more nodes, or no
-// memory. All workers together, and all must release the result; only worker 0 may use the scratch.
+// memory. All workers call it together, and all must release the result; only worker 0 may use the
+// scratch.
 const struct dense *REAL_NAME(quadratic_dense)(struct quadratic *quadratic,
                                                const struct worker *worker);
 void REAL_NAME(quadratic_dense_release)(struct quadratic *quadratic, const struct worker *worker);

@@ -69,7 +69,7 @@ static const struct clique *clique_of(const struct cliques *cliques, size_t node
     return cliques->used ? find_clique(cliques, node) : NULL;
 }
 
-// With fewer springs there is no gain.
+// Whether a body may be a clique. With fewer springs there is no gain.
 static bool may_be_clique(const struct system *system, size_t index)
 {
     const struct topology_body *body = &system->topology->bodies[index];
@@ -186,7 +186,7 @@ static taut_status find_cliques(const struct system *system, struct cliques *cli
     return done ? TAUT_OK : fail_memory(error, "the critical step");
 }
 
-// After constants have changed.
+// Called after constants have changed.
 static void refresh_cliques(const struct system *system, struct cliques *cliques)
 {
     for (size_t i = 0; i < cliques->count; i++)
@@ -211,7 +211,7 @@ static void free_cliques(const struct system *system, struct cliques *cliques)
 enum { LISTED_WIDTH = 3 * BLOCK_WIDTH };
 
 // The nodes of bodies on no grid that follow each other, and their springs, by their indices in the
-// constants: of a body that is divided among ranks some nodes, and all springs.
+// constants. A body that is divided among ranks has some nodes and all springs here.
 struct listed_run {
     struct range nodes, springs;
 };
@@ -219,7 +219,7 @@ struct listed_run {
 struct listed_bound {
     struct system *system;
     struct range nodes; // from the first to the last; arrays have memory for those of the runs only
-    // Of this rank (exchange_bounds_nodes), or all; capacity: the number of bodies.
+    // The runs of this rank (exchange_bounds_nodes), or all; capacity: the number of bodies.
     struct listed_run *runs;
     size_t run_count;
     real *blocks;                 // for each node a block of K, one of C and one of -K
@@ -232,8 +232,8 @@ static size_t node_count(const struct listed_bound *listed)
     return listed->nodes.end - listed->nodes.first;
 }
 
-// By one worker, at an update: of several ranks that hold only their parts each has some of the
-// bodies, or of their nodes.
+// Called by one worker at an update. Each rank that holds only its part has some of the bodies, or
+// some of their nodes.
 static void find_runs(struct listed_bound *listed)
 {
     const struct system *system = listed->system;
@@ -393,7 +393,7 @@ static void soften(struct spring_sides *sides, const struct clique *clique)
     sides->c_across = less(sides->c_across, clique->damping);
 }
 
-// At the ends that are among `nodes`.
+// Adds a spring at those of its ends that are among `nodes`.
 static void add_spring(const struct listed_bound *listed, size_t spring, struct range nodes)
 {
     const struct system *system = listed->system;
@@ -423,7 +423,7 @@ static void add_spring(const struct listed_bound *listed, size_t spring, struct 
     }
 }
 
-// To its nodes among `nodes`.
+// Adds a clique to its nodes among `nodes`.
 static void add_clique(const struct listed_bound *listed, const struct clique *clique,
                        struct range nodes)
 {
@@ -668,8 +668,8 @@ static void add_around(real block[BLOCK_WIDTH], vec3 n, double along, double acr
     block[5] += (real)(more * n.y * n.z);
 }
 
-// A sphere and a room may push along any direction, and three walls of a room at once in its
-// corner.
+// A sphere and a room may exert a force along any direction, and three walls of a room at once in
+// its corner.
 static void find_around(struct spectral_bound *bound)
 {
     const struct topology *topology = bound->system->topology;
@@ -716,7 +716,7 @@ static void add_friction_damping(const struct system *system, struct bound_block
     }
 }
 
-// Adds the curvature of the spheres that push a node now.
+// Adds the curvature of the spheres that exert a force on a node now.
 static void add_spheres(const struct system *system, struct bound_blocks *blocks)
 {
     const struct topology *topology = system->topology;

@@ -94,36 +94,36 @@ void REAL_NAME(spectral_bound_free)(struct spectral_bound *bound);
 uint64_t REAL_NAME(spectral_bound_bytes)(const struct spectral_bound *bound);
 
 // Where ranks hold only their parts: gets the nodes of others that the bounds of this rank need.
-// All workers together, and of several ranks all.
+// All workers of all ranks call it together.
 void REAL_NAME(spectral_bound_reach)(struct spectral_bound *bound, const struct worker *worker);
 
-// Updates the data to the present state; of ranks that hold only their parts, together, for the
-// nodes of their chunks. All workers together.
+// Updates the data to the present state. Ranks that hold only their parts call it together, each
+// for the nodes of its chunks. All workers call it together.
 void REAL_NAME(spectral_bound_update)(struct spectral_bound *bound, const struct worker *worker);
 
 // Improves the weights of nodes whose springs are in no rows, by one pass over their blocks: nodes
 // that allow a smaller step get larger weights. `least` is the step of the form that all nodes
-// allow. Updates to the present state. All workers together.
+// allow. Updates to the present state. All workers call it together.
 void REAL_NAME(spectral_bound_reweight)(struct spectral_bound *bound, const struct step_form *form,
                                         double least, const struct worker *worker);
 
 // Sets whether cliques (bodies in which nearly every node is joined to every other) are treated as
-// such, and updates to the present state. False: there are none. All workers together.
+// such, and updates to the present state. False: there are none. All workers call it together.
 bool REAL_NAME(spectral_bound_use_cliques)(struct spectral_bound *bound, bool use,
                                            const struct worker *worker);
 
 // Restores the weights before the last pass, or if `all` the initial ones, and updates to the
-// present state. All workers together.
+// present state. All workers call it together.
 void REAL_NAME(spectral_bound_restore_weights)(struct spectral_bound *bound, bool all,
                                                const struct worker *worker);
 
 // What a run remembers of the bound, for checkpoints: whether cliques are treated as such, and the
-// weight of each node, 1 where all springs are in rows. By any worker; what is set counts from the
-// next update on.
+// weight of each node, 1 where all springs are in rows. Any worker may call these; what is set
+// counts from the next update on.
 bool REAL_NAME(spectral_bound_has_weights)(const struct spectral_bound *bound);
 real REAL_NAME(spectral_bound_weight)(const struct spectral_bound *bound, size_t node);
 void REAL_NAME(spectral_bound_set_weight)(struct spectral_bound *bound, size_t node, real weight);
-// On rank 0 the weights that the ranks with nodes [cuts[r], [r + 1]) have of these. Collective.
+// Collects on rank 0 the weights of nodes [cuts[r], cuts[r + 1]) from each rank r. Collective.
 void REAL_NAME(spectral_bound_collect_weights)(struct spectral_bound *bound, const uint64_t *cuts);
 bool REAL_NAME(spectral_bound_uses_cliques)(const struct spectral_bound *bound);
 void REAL_NAME(spectral_bound_set_cliques)(struct spectral_bound *bound, bool use);
@@ -134,8 +134,8 @@ void REAL_NAME(spectral_bound_set_cliques)(struct spectral_bound *bound, bool us
 bool REAL_NAME(spectral_bound_rough)(const struct spectral_bound *bound, double *stiffness,
                                      double *damping);
 
-// The blocks of nodes first .. first + count - 1, at most BOUND_NODES; by any worker, for any nodes
-// of the last update. `negative`: also those of -K.
+// The blocks of nodes first .. first + count - 1, at most BOUND_NODES. Any worker may call it, for
+// any nodes of the last update. `negative`: also those of -K.
 void REAL_NAME(spectral_bound_blocks)(const struct spectral_bound *bound, size_t first,
                                       size_t count, bool negative, struct bound_blocks *blocks);
 

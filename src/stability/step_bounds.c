@@ -159,8 +159,8 @@ struct search {
     const struct step_bounds *bounds;
 };
 
-// Of the nodes of one chunk. Each starts anew, so that the result depends neither on workers nor on
-// ranks.
+// Finds the least steps of the nodes of one chunk. Each chunk starts anew, so that the result
+// depends neither on workers nor on ranks.
 static void find_least(const struct system *system, const void *argument, struct range nodes,
                        double row[SUM_WIDTH])
 {
