@@ -4,7 +4,7 @@
 // zstd compresses chunks that are equal nearly everywhere (which springs are broken, what nodes
 // touch), at several times the rate of a fast disk. Other numbers are stored as they are: those of
 // bodies in motion shrink by a tenth or a third, at a rate below the disk's, so that writing would
-// take longer. What decides is the content alone, never a clock: the same state is the same file.
+// take longer. The content alone decides, never a clock: the same state is the same file.
 #include "base/archive.h"
 
 #include <errno.h>

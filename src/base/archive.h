@@ -65,9 +65,9 @@ taut_status archive_write_header(struct archive_writer *writer, const struct arc
 void archive_write(struct archive_writer *writer, const char *name, enum archive_type type,
                    uint64_t total, uint64_t first, const void *numbers, uint64_t count);
 
-// Without a header: a part of a stream that several processes write, whose chunks are those of one.
-// Its
-// ->bytes and ->chunks belong to the writer of the header. TAUT_ERROR_MEMORY.
+// Begins a part, without a header, of a stream that several processes write, whose chunks are those
+// of one process. ->bytes and ->chunks of the part belong to the writer of the header.
+// TAUT_ERROR_MEMORY.
 taut_status archive_write_part(struct archive_writer *writer, archive_sink *sink, void *context,
                                taut_error *error);
 void archive_end_part(struct archive_writer *writer);

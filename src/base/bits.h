@@ -17,7 +17,7 @@ static inline int lowest_bit(uint64_t bits)
 #endif
 }
 
-// Of pairs, fours and eights of bits, and of all.
+// Counts the bits that are set: of pairs, fours and eights of bits, and of all.
 static inline int bit_count(uint64_t bits)
 {
     bits -= bits >> 1 & UINT64_C(0x5555555555555555);

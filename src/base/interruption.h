@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// From now on `count` is asked how many requests there have been, by any thread; NULL: there are
-// none. Only while no steps are done.
+// From now on any thread calls `count` to find how many requests there have been; NULL: there are
+// none. Called only while no steps are done.
 void interruption_watch(int (*count)(void));
 
 // Around steps: only within them anything is given up. `steps` have been done at the end, from

@@ -185,7 +185,7 @@ bool size_multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
-// Never zero, so that NULL always means failure.
+// The result is never zero, so that NULL always means failure.
 static size_t block_bytes(size_t count, size_t size)
 {
     size_t bytes = count * size;

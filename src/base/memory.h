@@ -28,8 +28,9 @@ void *memory_copy(const taut_allocator *allocator, const void *from, size_t coun
 // Releases a block of memory_allocate, called with the same count and size; NULL is ignored.
 void memory_release(const taut_allocator *allocator, void *block, size_t count, size_t size);
 
-// Bytes [first, end) of a block of so many will be touched at few places: from now on the system
-// gives them no huge pages, each of which would take 2 MiB for one number. Before they are touched.
+// Bytes [first, end) of a block of so many will be touched at few addresses: from now on the system
+// gives them no huge pages, each of which would take 2 MiB for one number. Called before they are
+// touched.
 void memory_sparse(void *block, size_t bytes, size_t first, size_t end);
 
 // Gives the pages within bytes [first, end) of a block of so many back to the system: nothing reads
@@ -41,9 +42,9 @@ void memory_forget(const taut_allocator *allocator, void *block, size_t bytes, s
 void memory_recall(const taut_allocator *allocator, void *block, size_t bytes, size_t first,
                    size_t end);
 
-// Gives back to the system what blocks of the default allocator took that have been released since:
-// small ones, which it would keep for others of their size. For callers that have released many
-// megabytes of them.
+// Gives back to the system the memory of released blocks of the default allocator: small ones,
+// which it would keep for others of their size. For callers that have released many megabytes of
+// them.
 void memory_trim(void);
 
 // a * b into *product; false on overflow.

@@ -22,9 +22,9 @@ FILE *open_to_read(const char *path, const char **reason);
 // EFBIG if there are more than `limit` bytes, ENOMEM, or the error of the stream.
 bool read_to_end(FILE *stream, size_t limit, char **text, size_t *length);
 
-// For programs, at their start: from now on malloc gives blocks of a megabyte and more
-// back to the system when they are released. As it is, it keeps them once one has been released,
-// and arrays that grow leave holes behind; peaks of memory are a tenth higher then.
+// Called by programs at their start: from now on malloc gives blocks of a megabyte and more back to
+// the system when they are released. As it is, it keeps them once one has been released, and arrays
+// that grow leave holes behind; peaks of memory are a tenth higher then.
 void process_keep_little_memory(void);
 
 // Waits until a child process ends, whatever signals this one receives. Returns its status as

@@ -34,7 +34,7 @@ static int execute_bench(int argc, char **argv)
     argv[0] = path;
     execv(path, argv);
 
-    // Only reached if it could not be started.
+    // This is only reached if it could not be started.
     int reason = errno;
     if (reason == ENOENT) {
         complain("bench: there is no %s", path);

@@ -304,7 +304,7 @@ static taut_status check_numbers(struct check *check, taut_error *error)
 
 // ---- Results
 
-// What all frames have together.
+// The totals of all frames.
 struct totals {
     uint64_t pairs[INTERSECTION_KINDS];
     size_t frames[INTERSECTION_KINDS]; // frames with such pairs

@@ -1,5 +1,6 @@
 // Writes the checkpoints of a run (checkpoints.h): decides when, copies the solver's state on its
-// own threads, and has a thread write the copy. What is in the file is output/run_checkpoint.c.
+// own threads, and has a thread write the copy. output/run_checkpoint.c has the content of the
+// file.
 #include "cli/checkpoints.h"
 
 #include <limits.h>
@@ -170,7 +171,7 @@ void checkpoints_write(struct run *run)
     it->error = (taut_error){0};
     taut_status status = find_position(run, &it->position, &it->error);
     // Without memory for a copy the run waits until the checkpoint is written. Ranks with parts of
-    // the nodes have none for all, and their messages come from one thread.
+    // the nodes have no memory for all, and their messages come from one thread.
     const bool copies =
         status == TAUT_OK && !solver_has_part(run->solver) &&
         memory_check(solver_copy_bytes(run->solver), "a checkpoint", NULL) == TAUT_OK &&

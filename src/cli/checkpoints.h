@@ -32,7 +32,7 @@ struct checkpoints {
     taut_error error;
 };
 
-// After the recording of the run has been opened: decides, and prints where checkpoints go.
+// Called after the recording of the run has been opened: decides and prints where checkpoints go.
 void checkpoints_begin(struct run *run);
 
 // Call it between batches of steps: begins a checkpoint if one is due, and ends one that has been
@@ -45,10 +45,10 @@ void checkpoints_write(struct run *run);
 // Ends the one that is being written.
 void checkpoints_finish(struct run *run);
 
-// On ranks other than 0: takes part in a checkpoint, if that is what rank 0 says (solver_serve).
+// Called on ranks other than 0: takes part in a checkpoint, if rank 0 orders one (solver_serve).
 bool checkpoints_answer(const taut_solver *solver, const void *message);
 
-// The same before the run leaves: a further signal stops it.
+// Writes a checkpoint before the run leaves; a further signal stops it.
 void checkpoints_write_last(struct run *run);
 
 #endif

@@ -1,5 +1,5 @@
 // The frames of a scene, which is simulated as far as they are needed, or of a finished run, which
-// are read from its folder: for the commands that look at frames.
+// are read from its folder: for the commands that read frames.
 #ifndef TAUT_CLI_FRAME_READER_H
 #define TAUT_CLI_FRAME_READER_H
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/terminal.h"
 
-// More springs than this cannot be distinguished in any picture: of larger scenes every n-th is
+// More springs than this cannot be distinguished in any picture: in larger scenes every n-th is
 // drawn. The colour of a surface, however, is a mean over all springs at its nodes.
 enum { SPRINGS_MAX = 2000000, COLOUR_SPRINGS_MAX = 100000000 };
 

@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 
-// Of the processes that a launcher has started only the first prints from now on; what others would
-// is kept.
+// From now on only the first of the processes that a launcher has started prints; the output of the
+// others is kept.
 void group_silence_others(void);
 
 // Joins the other ranks, if a launcher has started several processes. Returns EXIT_CODE_DONE, or

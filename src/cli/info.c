@@ -43,8 +43,8 @@ static bool has_explicit_forces(const struct info *info, enum integrator integra
 }
 
 // Whether steps may gain energy when nodes hit a penalty collider, a one-sided spring, which turns
-// stiff springs. Not with xpbd, which solves these contacts as constraints, nor where the energy of
-// steps is checked: with the midpoint method, and with contact of surfaces.
+// stiff springs. This does not happen with xpbd, which solves these contacts as constraints, nor
+// where the energy of steps is checked: with the midpoint method, and with contact of surfaces.
 static bool gains_at_penalties(const struct info *info, enum integrator integrator)
 {
     const struct topology *topology = solver_topology(info->solver);
@@ -173,7 +173,7 @@ static void print_mesh_colliders(const struct info *info)
         print_collider(info, &topology->mesh_colliders[m]);
 }
 
-// Planes, spheres and rooms that act on surfaces.
+// Whether a collider is a plane, sphere or room that acts on surfaces.
 static bool acts_on_surfaces(const struct scene_collider *collider)
 {
     return collider->response == RESPONSE_CONTACT && collider->type != COLLIDER_MESH;
@@ -248,7 +248,7 @@ static struct solid solid_of(const struct scene_body *body)
     return solid;
 }
 
-// A cloth: resultants, N/m, of which the strips are made; thickness 0: unknown.
+// Prints a cloth: resultants, N/m, from which the strips follow; thickness 0: unknown.
 struct sheet {
     struct sheet_moduli asked, moduli;
     struct strip_moduli strips;
@@ -359,7 +359,7 @@ static void print_line(const struct scene_body *body)
            body->kinds[0].material.damping);
 }
 
-// A mesh or a sphere, with waves in the plane of its wall, m/s.
+// Prints a mesh or a sphere, with waves in the plane of its wall, m/s.
 static void print_membrane(const struct scene_body *body)
 {
     const struct scene_elements *of = &body->elements;
@@ -388,7 +388,7 @@ static void print_materials(const struct info *info)
     }
 }
 
-// Of xpbd where none is guaranteed.
+// Prints the tested step of xpbd where none is guaranteed.
 static void print_tested(const struct info *info)
 {
     const double tested = solver_tested_step(&info->critical, info->scene->simulation.substeps);
@@ -539,15 +539,15 @@ static double imbalance(const struct info *info)
     return sum > 0 ? (double)most * info->ranks / (double)sum : 1;
 }
 
-// What a rank receives in each evaluation of forces: positions and velocities of its halo, and halo
-// contributions.
+// The bytes that a rank receives in each evaluation of forces: positions and velocities of its
+// halo, and halo contributions.
 static uint64_t received_bytes(const struct info *info, const struct plan_part_counts *part)
 {
     const uint64_t of_real = solver_real_bytes(info->solver);
     return (6 * part->halo_nodes + 3 * part->contribution_nodes) * of_real;
 }
 
-// What a rank needs without output, as it is estimated before a run.
+// The bytes that a rank needs without output, as estimated before a run.
 static double rank_bytes(const struct info *info, int rank)
 {
     const struct solver_options wanted = {

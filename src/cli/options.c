@@ -231,7 +231,7 @@ static bool set_threads(const struct command *command, const char *value, struct
     return true;
 }
 
-// For --isa and TAUT_ISA; `source` is the one that was set.
+// Sets the option of --isa and TAUT_ISA; `source` is the one that was set.
 static bool set_isa(const char *source, const char *value, struct options *options)
 {
     if (strcmp(value, "auto") == 0)

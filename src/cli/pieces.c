@@ -83,7 +83,7 @@ static taut_status write_own(struct pieces *pieces, const char *stem, struct rec
     return manifest_measure(path, &file->size, &file->checksum, error);
 }
 
-// On rank 0: whether the file of another rank is in the folder of this one, which may take a moment
+// Whether rank 0 finds the file of another rank in its own folder, which may take a few seconds
 // over a network.
 static bool is_found(const char *path, uint64_t size)
 {
@@ -139,7 +139,7 @@ static void share_files(const struct pieces *pieces, const struct recording_piec
     free(sizes);
 }
 
-// On all ranks; `files` NULL on others than rank 0.
+// Writes the pieces of all ranks. All ranks call it; `files` is NULL on others than rank 0.
 static taut_status write_all(struct pieces *pieces, const char *stem, struct recording_piece *files,
                              taut_error *error)
 {

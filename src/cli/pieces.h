@@ -1,6 +1,6 @@
 // The pieces of frames that several ranks write, each its own (output/vtp.h), where they hold only
-// their parts of the scene. Rank 0 has the others do what it does: it gives them the name of each
-// frame.
+// their parts of the scene. Rank 0 orders the others to do what it does: it gives them the name of
+// each frame.
 #ifndef TAUT_CLI_PIECES_H
 #define TAUT_CLI_PIECES_H
 
@@ -17,13 +17,13 @@ struct pieces {
     struct recording_pieces files;
 };
 
-// For frames of these options, on every rank; nothing is allocated.
+// The pieces for frames of these options, on every rank; nothing is allocated.
 struct pieces pieces_of(taut_solver *solver, const struct vtp_options *options);
 
-// On rank 0: makes the pieces of all ranks, and describes them in pieces->files.
+// Called on rank 0: makes the pieces of all ranks, and describes them in pieces->files.
 taut_status pieces_make(struct pieces *pieces, taut_error *error);
 
-// On the other ranks: what they do when rank 0 makes pieces or writes a frame (solver_serve).
+// Called on the other ranks when rank 0 makes pieces or writes a frame (solver_serve).
 void pieces_answer(void *context, const void *message);
 
 void pieces_free(struct pieces *pieces);

@@ -114,8 +114,8 @@ static bool find_digest(const char *path, uint64_t *digest)
     return found;
 }
 
-// Of a newer checkpoint and the one before, if both are whole: whether the newer one is of another
-// scene, and the one before is not. Only where they differ in that is the scene needed.
+// Whether a newer checkpoint belongs to another scene and the one before it does not, if both are
+// whole. The scene is only needed where the two differ in this.
 static bool is_foreign(const struct manifest *manifest, const char *newer,
                        const struct archive_header *header, uint64_t step, const char *scene)
 {
@@ -233,8 +233,7 @@ static taut_status prepare(struct resumption *resumption, const char *scene, cha
     return status;
 }
 
-// Of several ranks the others do what rank 0 has found: from where the run continues, and how.
-// `ends`: it does not.
+// The other ranks do what rank 0 has found: from where the run continues, and how.
 static int follow(const struct options *given)
 {
     struct options options = *given;
@@ -258,7 +257,8 @@ static int follow(const struct options *given)
     return code;
 }
 
-// Tells the others; returns the exit code of all.
+// Tells the others what rank 0 has found, and returns the exit code of all. `ends`: the run does
+// not continue.
 static int lead(const struct options *options, int code, bool ends)
 {
     const char *const texts[] = {options->scene, options->output, options->checkpoint,

@@ -109,7 +109,7 @@ static double output_memory(const struct options *options, const taut_scene *sce
         return scene->output.vtp && !options->no_output
                    ? estimate.share * (beside + 8 * estimate.nodes)
                    : 0;
-    // Without memory for it the run is possible, and its checkpoints perhaps not.
+    // Without memory for a copy the run is possible, but its checkpoints perhaps not.
     const double all = ranks_on_host() * fmax(estimate.making, estimate.solver);
     const bool copies = !options->no_output && options->checkpoint_every != 0 &&
                         memory_check(all + beside + estimate.copy, "it", NULL) == TAUT_OK;
@@ -515,8 +515,8 @@ static void write_due(struct run *run)
         run->due &= ~(uint32_t)DUE_PROBE;
 }
 
-// At the end: the last frame, and the checkpoint that a scene with output.checkpoint keeps. A run
-// that is prolonged has no frame here unless the schedule has one, so the checkpoint comes first.
+// Writes the last frame, and the checkpoint that a scene with output.checkpoint keeps. A run that
+// is prolonged has no frame here unless the schedule has one, so the checkpoint comes first.
 static void write_end(struct run *run)
 {
     // --checkpoint-every 0 is about the others.
@@ -693,7 +693,7 @@ static void take_position(struct run *run)
     run->due = position->due;
 }
 
-// On ranks other than 0: what rank 0 asks for while it writes.
+// Called on ranks other than 0: does what rank 0 asks for while it writes.
 static void answer(void *context, const void *message)
 {
     struct pieces *pieces = context;

@@ -10,7 +10,7 @@
 #include "output/manifest.h"
 #include "output/recording.h"
 
-// What `taut resume` has found in the folder of a run.
+// The state of a run that `taut resume` has found in its folder.
 struct resumption {
     struct manifest manifest;     // reopened; the run takes it over
     const char *checkpoint;       // name of the file; NULL: the run begins again

@@ -79,7 +79,7 @@ static uint64_t run_peak_bytes(void)
 // the magnitudes of all terms of the balance.
 //
 // Impacts that follow one another, as of a cloth that meets a floor row by row, cancel in the
-// powers of the whole, of which R is made. Of each, -(h^2/2) F_d.a remains: at a penalty collider,
+// powers of the whole, of which R is made. For each, -(h^2/2) F_d.a remains: at a penalty collider,
 // with F_d = -c v and m a = -c v - k x, x at most v sqrt(m / k), no more than h (c + sqrt(k m)) /
 // 2m of the work of F_d, which is added to R (impact_error).
 //
@@ -176,10 +176,10 @@ static int balance_order(const struct run *run)
     }
 }
 
-// What rounding of positions leaves with Verlet, J. Its velocities are their differences, so that a
-// coordinate x adds up to e = epsilon |x| / 2h to them in each step, by either sign over n steps
-// but alike in neighbouring ones: up to 16 e sqrt(n), and the sum of m v times that, which is at
-// most sqrt(2 K M). In free fall 5 e sqrt(n) were measured.
+// The energy that rounding of positions leaves with Verlet, J. Its velocities are their
+// differences, so that a coordinate x adds up to e = epsilon |x| / 2h to them in each step, by
+// either sign over n steps but alike in neighbouring ones: up to 16 e sqrt(n), and the sum of m v
+// times that, which is at most sqrt(2 K M). In free fall 5 e sqrt(n) were measured.
 static double verlet_rounding(const struct run *run, double spacing)
 {
     const taut_solver *solver = run->solver;
@@ -192,12 +192,13 @@ static double verlet_rounding(const struct run *run, double spacing)
     return 16 * speed * sqrt(steps * 2 * kinetic * topology_total_mass(solver_topology(solver)));
 }
 
-// What rounding of positions stores in springs and elements, J, also in those of a body at rest,
-// whose energies are nothing else. With u the spacing of numbers at the greatest coordinate, the
-// length of a spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2, or 3 / 4 of its trace
-// 2 k, is uncertain in either of the two elastic energies that are compared; and rounding all new
-// positions adds u^2 / 24 times the trace on average (docs/numerics.md, Divergence). In precision
-// mixed no position is rounded, but forces are those of rounded positions, which is as much.
+// The energy that rounding of positions stores in springs and elements, J, also in those of a body
+// at rest, whose energies are nothing else. With u the spacing of numbers at the greatest
+// coordinate, the length of a spring has an error of at most sqrt(3) u, so that 3 k u^2 / 2, or 3 /
+// 4 of its trace 2 k, is uncertain in either of the two elastic energies that are compared; and
+// rounding all new positions adds u^2 / 24 times the trace on average (docs/numerics.md,
+// Divergence). In precision mixed no position is rounded, but forces are those of rounded
+// positions, which is as much.
 static double strain_rounding(const struct run *run, double spacing)
 {
     const enum integrator integrator = solver_integrator(run->solver);
@@ -236,8 +237,9 @@ static double rounding(const struct run *run)
            strain_rounding(run, spacing) + verlet_rounding(run, spacing);
 }
 
-// What rounding may leave at most: the small increments of many steps, as of a fall, are alike, and
-// so are their rounding errors. With xpbd the constraints change velocities one after another.
+// The energy that rounding may leave at most: the small increments of many steps, as of a fall, are
+// alike, and so are their rounding errors. With xpbd the constraints change velocities one after
+// another.
 static double aligned_rounding(const struct run *run)
 {
     const taut_solver *solver = run->solver;
@@ -286,8 +288,8 @@ static bool has_springs(const taut_solver *solver)
     return taut_solver_spring_count(solver) > 0 || solver_topology(solver)->collider_count > 0;
 }
 
-// What an order leaves of the work of dampers at penalty colliders, J, where impacts follow one
-// another.
+// The error of a method of this order in the work of dampers at penalty colliders, J, where impacts
+// follow one another.
 static double impact_error(const struct run *run, int order)
 {
     const taut_solver *solver = run->solver;
@@ -307,7 +309,8 @@ static double impact_error(const struct run *run, int order)
     return pow(fmin(part, 1), order) * fabs(run->frame.work[WORK_FRICTION]);
 }
 
-// Of an implicit method that has gained energy: where its forces act is not where cuts leave nodes.
+// Why an implicit method with cuts has gained energy: its forces act elsewhere than where cuts
+// leave nodes.
 static const char *cause_of_cuts(const taut_solver *solver)
 {
     return solver_surface_cuts(solver).steps > 0
@@ -376,8 +379,8 @@ static const char *cause_of(const struct run *run, double residual, double expla
     return integrator;
 }
 
-// What is named where no cause is known, of a balance that does not close, or is too coarse to
-// judge; NULL: nothing. A step of an implicit method that is longer than 2 / omega does not resolve
+// The probable cause of a balance that does not close, or is too coarse to judge, where no cause is
+// known; NULL: none. A step of an implicit method that is longer than 2 / omega does not resolve
 // the fastest vibration, and the forces of its one linear system are not those of its end.
 static const char *probable_cause(const struct run *run, enum balance_verdict verdict)
 {
@@ -677,8 +680,8 @@ static double thicknesses_a_step(const struct run *run)
     return sqrt(2 * kinetic / mass) * taut_solver_dt(run->solver) / run->scene->contact.thickness;
 }
 
-// Of surfaces that come to touch, a contact takes up to 3.2 k t2, with the thickness t; what it
-// carries, surface_stiffness.carries, is 5 k t.
+// A contact of surfaces that come to touch takes up to 3.2 k t2, with the thickness t; the force
+// that it carries, surface_stiffness.carries, is 5 k t.
 static const double TAKEN_OVER_CARRIED = 3.2 / 5; // 1/t
 
 // Whether a body's barrier is too soft for the speed of the run, whatever dt: it takes less than
@@ -701,12 +704,12 @@ static bool is_too_soft_for_speed(const struct run *run)
     return false;
 }
 
-// Whether cuts in every direction have taken momentum that is worth a line. Those in the frame of
-// what pushes, and those at planes, spheres and rooms, take none of their own. It is compared by
-// its lengths, since what is taken of two bodies may be opposite, with sqrt(2 K M): with M the mass
-// of all bodies that is not below the sum of m |v| at a kinetic energy K, for which all energy that
-// has been exchanged counts where it is known, since bodies may be at rest at the start and at the
-// end.
+// Whether cuts in every direction have taken momentum that is worth a line. Cuts in the frame of
+// what exerts the force, and those at planes, spheres and rooms, take none of their own. It is
+// compared by its lengths, since what is taken of two bodies may be opposite, with sqrt(2 K M):
+// with M the mass of all bodies that is not below the sum of m |v| at a kinetic energy K, for which
+// all energy that has been exchanged counts where it is known, since bodies may be at rest at the
+// start and at the end.
 static bool takes_noticeable_momentum(const struct run *run, const struct surface_cuts *cuts)
 {
     const double noticeable = 1e-4;
@@ -718,9 +721,10 @@ static bool takes_noticeable_momentum(const struct run *run, const struct surfac
     return cuts->lost_lengths > noticeable * sqrt(2 * kinetic * mass);
 }
 
-// What cuts do with more than a hundredth of the energy that was exchanged. Those that hold a body
-// at rest take none. In implicit steps forces act where the step would have ended without its cut,
-// so that less of a drive is counted than a body gets that is pressed so that steps are cut.
+// The effect of cuts, if it is more than a hundredth of the energy that was exchanged. Those that
+// hold a body at rest take none. In implicit steps forces act where the step would have ended
+// without its cut, so that less of a drive is counted than a body gets that is pressed so that
+// steps are cut.
 static const char *effect_of_cuts(const struct run *run)
 {
     const double noticeable = 0.01;

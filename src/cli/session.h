@@ -24,11 +24,11 @@ typedef double (*extra_memory_function)(const struct options *options, const tau
 int session_open(const struct options *options, extra_memory_function extra,
                  struct session *session);
 
-// The same for a command that divides the solver among ranks, and calls session_share next: on all
-// ranks, if all have opened it. Of ranks that hold only their parts of the scene, rank 0 alone has
-// then what was found at the start, and its exit code may be another one than those of the others.
-// *shared: whether the solver was divided, so that ranks other than 0 must serve it, also where
-// something has failed.
+// The same for a command that divides the solver among ranks, and calls session_share next, on all
+// ranks, if all have opened it. Where ranks hold only their parts of the scene, rank 0 alone then
+// has what was found at the start, and its exit code may differ from those of the others. *shared:
+// whether the solver was divided, so that ranks other than 0 must serve it, also where something
+// has failed.
 int session_open_shared(const struct options *options, extra_memory_function extra,
                         struct session *session);
 int session_share(const struct options *options, struct session *session, bool *shared);

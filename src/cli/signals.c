@@ -36,8 +36,8 @@ void signals_ignore_writes(void)
     handle(SIGXFSZ, SIG_IGN);
 }
 
-// Also if they were ignored: a shell script starts background jobs with SIGINT ignored, and a run
-// there must still be stoppable. SIGHUP ignored by nohup stays ignored.
+// Handles them also if they were ignored: a shell script starts background jobs with SIGINT
+// ignored, and a run there must still be stoppable. SIGHUP ignored by nohup stays ignored.
 static void handle_ends(void (*handler)(int))
 {
     handle(SIGINT, handler);
@@ -50,10 +50,10 @@ static void handle_ends(void (*handler)(int))
 static void print(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; // nobody can be told
+        return; // nobody can be notified
 }
 
-// Only calls that a handler may make.
+// Makes only calls that a handler may make.
 static void end_setup(int signal_number)
 {
     print(before_message);

@@ -22,8 +22,7 @@ struct stability {
     taut_error report_error; // the reason
 };
 
-// Creates the folder. Fails if other files are in the way, or if files of an earlier study have
-// changed.
+// Creates the folder. Fails if it has other files, or if files of an earlier study have changed.
 taut_status stability_check_folder(const struct stability *stability, taut_error *error);
 
 // The same, then removes the earlier study and begins the manifest.

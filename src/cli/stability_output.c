@@ -308,7 +308,7 @@ static void put_numbers(struct json *json, const char *key, const double *values
     json_close_array(json);
 }
 
-// For each integrator, one row per factor: the verdicts and the drifts of its steps.
+// Writes for each integrator one row per factor: the verdicts and the drifts of its steps.
 static void put_map(struct json *json, const struct study *study)
 {
     const struct study_map *map = &study->map;

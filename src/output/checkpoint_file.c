@@ -1,5 +1,5 @@
-// Checkpoints of a solver as files and as blocks of memory: the functions of taut.h. What is in
-// them is solver/checkpoint_archive.c.
+// Checkpoints of a solver as files and as blocks of memory: the functions of taut.h.
+// solver/checkpoint_archive.c has their content.
 #include "solver/solver.h"
 
 #include <stdio.h>

@@ -81,7 +81,7 @@ taut_status file_join(struct file *file, const char *temporary, const char *path
 // Puts bytes at an offset, which need not be within the file.
 void file_put(struct file *file, uint64_t offset, const void *bytes, size_t count);
 
-// What is written next follows after `count` bytes that others put there.
+// Skips `count` bytes that others put there; what is written next follows them.
 void file_pass(struct file *file, uint64_t count);
 
 // Ends the use of a joined file: synchronises it to the disk.
@@ -111,7 +111,7 @@ taut_status file_resume(struct file *file, const char *path, uint64_t length, ta
 uint64_t file_checksum(const struct file *file);
 void file_continue_hash(struct file *file, const struct hash *hash);
 
-// The hash of the first `length` bytes of a file, of which those that file_patch has changed later,
+// The hash of the first `length` bytes of a file, where those that file_patch has changed later,
 // `patched` from offset `patch` on, count as zeros. Fails if the file is shorter.
 taut_status file_hash(const char *path, uint64_t length, uint64_t patch, size_t patched,
                       struct hash *hash, taut_error *error);

@@ -248,7 +248,7 @@ static void check_entries(const struct manifest *manifest, struct findings *find
         }
 }
 
-// Without it `taut resume` cannot continue.
+// Whether the folder has the scene, without which `taut resume` cannot continue.
 static bool has_scene(const struct folder_claim *claim)
 {
     struct stat there;

@@ -28,7 +28,7 @@ struct folder_claim {
 };
 
 // Creates the folder with its parents. Fails without changing anything else if an earlier run or
-// study must not or cannot be replaced, or if other files are in the way.
+// study must not or cannot be replaced, or if the folder has other files.
 taut_status folder_check(const struct folder_claim *claim, taut_error *error);
 
 // The same, and then removes the files of the earlier one and its manifest.

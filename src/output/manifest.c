@@ -162,8 +162,8 @@ static bool lock(const struct file *log)
     return flock(log->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-// The same after 2 s at most: a run on several ranks lives on for a moment after mpirun has been
-// killed.
+// The same after 2 s at most: a run on several ranks continues for a short time after mpirun has
+// been killed.
 static bool lock_soon(const struct file *log)
 {
     enum { TRIES = 40 };
@@ -888,7 +888,7 @@ static taut_status open_present(struct manifest *manifest, const char *path, tau
     return fail(error, TAUT_ERROR_IO, "'%s' has just been replaced: try again", path);
 }
 
-// What a run had that was killed before it has written anything is not known: its folder is empty.
+// Reports that a run which was killed before it wrote anything left nothing: its folder is empty.
 static taut_status fail_no_run(const char *folder, taut_error *error)
 {
     char *word = folder_is_bare(folder) ? text_shell_path(folder) : NULL;

@@ -49,7 +49,7 @@ struct manifest {
     char *folder;
     char *kind; // "run" or "study"
     char *name; // of the scene
-    // Of a run that is not complete: the kernel and the final state's file as given on the command
+    // For a run that is not complete: the kernel and the final state's file as given on the command
     // line; NULL: not given.
     char *kernel, *state;
     bool complete;
@@ -59,7 +59,7 @@ struct manifest {
     struct manifest_entry *entries;
     size_t count, capacity;
     struct file log; // open while it is being written
-    // Of a manifest that is continued: the files that nothing has kept yet, and the length of the
+    // For a manifest that is continued: the files that nothing has kept yet, and the length of the
     // log with their entries.
     struct manifest_entry *earlier;
     size_t earlier_count;

@@ -35,7 +35,7 @@ struct recording {
     const char *collection;   // path of the .pvd
     struct pvd_frame *frames; // with their times, also without .vtp frames
     size_t frame_count, frame_capacity;
-    // What the last whole frame left, before which nothing is cut back.
+    // The files after the last whole frame; nothing before it is cut back.
     uint64_t whole_frames, whole_energy;
     uint64_t *whole_checksums; // of energy.csv and of the point caches from index CACHES on
     struct hash *hashes;       // of the files that are continued, in that order
@@ -292,7 +292,7 @@ void recording_position_free(struct recording_position *position)
     position->checksums = NULL;
 }
 
-// What the files have after a whole frame.
+// Records what the files have after a whole frame.
 static void note_whole_frame(struct recording *recording)
 {
     recording->whole_frames = recording->frame_count;
@@ -605,7 +605,7 @@ static taut_status check_file(const struct recording *recording, const char *ste
 }
 
 // The same for the content of a file that grows, up to the position; it is read once, and its hash
-// is continued. `nodes`: of a point cache.
+// is continued. `nodes`: the number of nodes of a point cache.
 static taut_status check_growing(const struct recording *recording, const char *stem,
                                  const char *ending, uint64_t length, size_t index,
                                  const uint64_t *nodes, const struct recording_position *position,
@@ -791,7 +791,7 @@ taut_status recording_resume(const struct recording_options *options, const stru
 // Whether a finished run has the files that its manifest lists. *tidy is false if it was killed
 // while it removed its checkpoints: what it had not measured by then is still announced only. Such
 // a run may have continued one that left measured checkpoints, and have removed them since, which
-// the log does not say.
+// the log does not record.
 static taut_status check_finished(const struct manifest *manifest, bool *tidy, taut_error *error)
 {
     taut_status status = TAUT_OK;

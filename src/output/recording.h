@@ -11,13 +11,13 @@
 struct manifest;
 struct recording;
 
-// Of several ranks that write pieces of frames (output/vtp.h, "Pieces"): the ranks that have one,
+// For several ranks that write pieces of frames (output/vtp.h, "Pieces"): the ranks that have one,
 // and how all write theirs.
 struct recording_pieces {
     const int *ranks;
     size_t count;
-    // The pieces, of files STEM_0000.vtp, ... by the number of the rank, of a frame that has been
-    // evaluated; *files[i] becomes what the i-th one is. After a failure there is none of them.
+    // Writes the pieces of a frame that has been evaluated, as files STEM_0000.vtp, ... by the
+    // number of the rank; files[i] describes the i-th one. After a failure there is none of them.
     struct recording_piece {
         uint64_t size, checksum; // as manifest_measure has them
     } * files;
@@ -65,8 +65,8 @@ struct recording_position {
     double *times;                      // s, of each frame
     uint64_t *volume_bodies;            // bodies whose volume has a column in energy.csv
     uint64_t volume_count;
-    // Of these bytes of energy.csv and probes.csv, and of the samples of each point cache, as
-    // file_checksum has them. Checkpoints of older versions have none.
+    // The checksums of these bytes of energy.csv and probes.csv, and of the samples of each point
+    // cache, as file_checksum has them. Checkpoints of older versions have none.
     uint64_t *checksums;
     uint64_t checksum_count;
 };

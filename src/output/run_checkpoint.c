@@ -1,5 +1,5 @@
-// Writes and reads checkpoints of runs (run_checkpoint.h). What a solver remembers is left to
-// solver/checkpoint_archive.c; here are the arrays of the output.
+// Writes and reads checkpoints of runs (run_checkpoint.h). solver/checkpoint_archive.c has what a
+// solver remembers; this file has the arrays of the output.
 #include "output/run_checkpoint.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ void run_checkpoint_join(const taut_solver *solver, const char *text)
     const char *const path = text + strlen(text) + 1;
     struct writing writing = {.stop = NULL};
     taut_error error = {0};
-    // Over a network the file may be seen a moment later.
+    // Over a network the file may be seen a short time later.
     for (int i = 0; access(text, F_OK) != 0 && i < TRIES; i++)
         (void)nanosleep(&pause, NULL);
     taut_status status = file_join(&writing.file, text, path, &error);
@@ -262,7 +262,7 @@ static taut_status read_block(struct archive_reader *archive, struct run_positio
     files->checksums = checksums;
     position->state = state;
     if (state)
-        position->state[state_length] = '\0'; // `take` has left room
+        position->state[state_length] = '\0'; // `take` has left space
     if (status == TAUT_OK && !is_sound(position, &archive->header, time_count, state_length))
         status = fail_block(archive->path, NAME("schedule"), error);
     return status;

@@ -24,20 +24,20 @@ struct run_position {
 
 void run_position_free(struct run_position *position);
 
-// What may stop the writing: it fails when this is true. May be NULL.
+// May stop the writing, which fails when this returns true. May be NULL.
 typedef bool run_checkpoint_stop(void *context);
 
 struct run_checkpoint_group;
 
 // Writes a checkpoint of `copy`. Files that it refers to have to be on the disk already. Any thread
-// may do so; of several ranks (`group`, otherwise NULL) the one that steps.
+// may call it; on several ranks (`group`, otherwise NULL) only the one that steps.
 taut_status run_checkpoint_write(const char *path, struct solver_copy *copy,
                                  const struct run_position *position, run_checkpoint_stop *stop,
                                  void *context, const struct run_checkpoint_group *group,
                                  taut_error *error);
 
-// Of several ranks that hold only their parts rank 0 has the others write with it: it calls `begin`
-// with a text that they pass to run_checkpoint_join, and `end` afterwards. NULL: it writes alone.
+// Where ranks hold only their parts, rank 0 has the others write with it: it calls `begin` with a
+// text that they pass to run_checkpoint_join, and `end` afterwards. NULL: it writes alone.
 struct run_checkpoint_group {
     void (*begin)(void *context, const char *text, size_t bytes);
     void (*end)(void *context);

@@ -12,7 +12,7 @@
 // cloths, TextureCoordinates: 0 to 1 along the edges u and v. Cell data: body and, if there are
 // lines, strain and broken (1: this spring has broken). The strain of a triangle is the mean over
 // the springs at its corners, that of a vert is 0. `body_springs` states for each body whether its
-// springs are in the file. Of several ranks see "Pieces" below.
+// springs are in the file. For several ranks see "Pieces" below.
 #ifndef TAUT_OUTPUT_VTP_H
 #define TAUT_OUTPUT_VTP_H
 

@@ -49,7 +49,7 @@ static bool unescape(char *text)
     return true;
 }
 
-// Up to the end of the lines that describe arrays: their order is that of the pieces, which is
+// Skips the lines that describe arrays up to their end: their order is that of the pieces, which is
 // checked there.
 static void skip_arrays(struct scan *scan)
 {
@@ -205,7 +205,7 @@ void vtp_pieces_close(struct vtp_frame *frame)
 
 // ---- Values
 
-// What is read of a piece: the numbers of its points or cells, and their values.
+// The values that are read from a piece: the numbers of its points or cells, and their values.
 struct values {
     uint64_t *numbers;
     void *items;

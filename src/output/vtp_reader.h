@@ -28,11 +28,11 @@ struct vtp_frame {
     uint64_t name_count;
     bool wide; // numbers of nodes have 8 bytes
     struct vtp_array positions, strains, broken, node_bodies, cell_bodies, triangles;
-    // Of a piece (vtp.h): the counts of points, verts, lines and polys of the whole frame.
+    // For a piece (vtp.h): the counts of points, verts, lines and polys of the whole frame.
     bool is_piece;
     uint64_t whole_counts[4];
     struct vtp_array numbers[2]; // enum vtp_numbers
-    // Of a list of pieces, which has no more arrays: these.
+    // A list of pieces has no more arrays, but these pieces.
     bool is_list;
     struct vtp_frame *pieces;
     size_t piece_count;

@@ -56,11 +56,10 @@ typedef uint32_t frame_spring[2]; // the nodes of a spring, numbered within its 
 // An end of a spring of a piece that is no node of the piece.
 #define FRAME_OUTSIDE UINT32_MAX
 
-// Of a frame that is a piece of another one, the whole, which one of several ranks has: its bodies
-// have only some of their nodes, in the order of the whole. Of each body these are first its own
-// nodes, which no other piece has as its own, then copies of others, to which its cells reach. A
-// spring or face belongs to the piece with its lowest node. The frame also has the other springs at
-// all its nodes.
+// A frame that is a piece of another one, the whole; one of several ranks has it. Its bodies have
+// only some of their nodes, in the order of the whole: first the body's own nodes, which no other
+// piece has as its own, then copies of others, to which its cells reach. A spring or face belongs
+// to the piece with its lowest node. The frame also has the other springs at all its nodes.
 struct frame_piece {
     const struct frame_body *whole; // the bodies of the whole
     size_t body_count;
@@ -71,7 +70,7 @@ struct frame_piece {
         uint64_t first, count;
     } * runs;
     size_t run_count, run_capacity;
-    // Of each body, and of one more: the first of its lines and of its faces; and its own nodes.
+    // For each body, and for one more: the first of its lines and of its faces; and its own nodes.
     struct frame_piece_body {
         uint64_t first_line, first_face, own_nodes;
     } * bodies;
@@ -92,7 +91,7 @@ struct frame_collider {
     double translate[3];     // m, of a mesh, which may have been moved since the scene was read
 };
 
-// A place at which surfaces touch each other or a collider (taut_contact_point).
+// A point at which surfaces touch each other or a collider (taut_contact_point).
 struct frame_contact {
     float point[3], normal[3]; // m; unit
     float force;               // N

@@ -51,7 +51,7 @@ static inline real spring_rest_length(const struct system *system, size_t spring
 // elements, in double, and the chunks are added in order, many of them in two levels. Every sum of
 // the program over elements is computed here.
 
-// Of so many sums, how many are added first, before those sums are: all, if they are few.
+// How many of so many sums are added first, before the results are added: all, if they are few.
 static inline size_t sum_group(const struct system *system, size_t count)
 {
     return count > SUM_GROUPS * system->sum_group ? system->sum_group : count;
@@ -76,8 +76,8 @@ static inline void add_in_groups(const double *rows, size_t width, size_t count,
 typedef void (*chunk_sum)(const struct system *system, const void *argument, struct range range,
                           double sums[SUM_WIDTH]);
 
-// The sums of these chunks of `count` elements, in system->chunk_sums. All workers together; ends
-// with a barrier.
+// The sums of these chunks of `count` elements, in system->chunk_sums. All workers call it
+// together; it ends with a barrier.
 void REAL_NAME(sum_chunks)(struct system *system, struct range chunks, size_t count, chunk_sum sum,
                            const void *argument, const struct worker *worker);
 

@@ -144,8 +144,8 @@ static bool has_part(const struct state *state, const struct state_share *share)
     return share->known.end - share->known.first < state->nodes;
 }
 
-// Whether an array of that length is of springs: of several ranks that know only some nodes each
-// has states of springs from all over a grid, one direction after another.
+// Whether an array of that length belongs to springs: each of several ranks that know only some
+// nodes has states of springs from all over a grid, one direction after another.
 #define HAS_SPRINGS_nodes          false
 #define HAS_SPRINGS_springs        true
 #define HAS_SPRINGS_multipliers    false
@@ -172,7 +172,7 @@ static struct range own_elements(const struct state *state, struct range own, si
     return part;
 }
 
-// Of a process that knows only its own nodes: those of others lie in small pages.
+// For a process that knows only its own nodes: puts those of others in small pages.
 static void spare(const struct state *state, struct range own, void *block, size_t start,
                   size_t count, size_t size)
 {

@@ -137,9 +137,8 @@ uint64_t REAL_NAME(state_bytes_of)(const struct topology *topology,
 uint64_t REAL_NAME(state_bytes)(const struct state *state);
 
 // The hash of positions and velocities: x, y, z, vx, vy, vz of each node in builder order. It may
-// be formed piece by piece, of nodes by their builder numbers, from node 0 on: state_hash_begin,
-// and then either of them, or the bytes of each node (state_hash_bytes) that state_hash_read has
-// read.
+// be formed piece by piece, by the builder numbers of nodes, from node 0 on: state_hash_begin, and
+// then either of them, or the bytes of each node (state_hash_bytes) that state_hash_read has read.
 void REAL_NAME(state_hash_begin)(const struct state *state, struct hash *hash);
 void REAL_NAME(state_hash_add)(const struct state *state, const struct topology *topology,
                                uint64_t first, uint64_t count, struct hash *hash);

@@ -178,8 +178,8 @@ static inline double step_time(const struct system *system, uint64_t step)
     return settings->dt_time + (double)(step - settings->dt_step) * settings->dt;
 }
 
-// Of a rank that holds only its part: a block of so many bytes, with `size` bytes for each node
-// from element `start` on, takes memory for the other nodes page by page, and only where it is
+// For a rank that holds only its part. A block of so many bytes, with `size` bytes for each node
+// from element `start` on, then takes memory for the other nodes page by page, and only where it is
 // touched.
 static inline void system_spare(const struct system *system, void *block, size_t bytes,
                                 size_t start, size_t size)
@@ -191,7 +191,7 @@ static inline void system_spare(const struct system *system, void *block, size_t
     memory_sparse(block, bytes, (start + known.end) * size, bytes);
 }
 
-// A worker's share of an element-wise loop over nodes, of several ranks over this rank's. A cache
+// A worker's share of an element-wise loop over nodes; on several ranks, over this rank's. A cache
 // line of floats is never split.
 static inline struct range node_share(const struct system *system, const struct worker *worker)
 {
