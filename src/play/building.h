@@ -1,5 +1,5 @@
-// Builds a simulation: of another scene, or of the present one with changes or cuts. Small scenes
-// are built at once by the calling thread. For large ones a separate thread works beside the
+// Builds a simulation from another scene, or from the present one with changes or cuts. Small
+// scenes are built at once by the calling thread. For large ones a separate thread works beside the
 // running simulation, after it has estimated the memory and, if that is much, asked for
 // confirmation. A build can be cancelled at any time.
 #ifndef TAUT_PLAY_BUILDING_H
@@ -9,7 +9,7 @@
 #include "play/requests.h"
 #include "play/setting.h"
 
-// What is to be built. Everything is copied.
+// A simulation that is to be built. Everything is copied.
 struct building_order {
     enum request_type type;        // of the request that caused it
     const char *path;              // a scene file; NULL: `base` again

@@ -227,8 +227,8 @@ static bool same_masses(const struct scene_body *a, const struct scene_body *b)
            memcmp(one->masses, other->masses, (size_t)one->node_count * sizeof *one->masses) == 0;
 }
 
-// What setters do not write of bodies with moduli: densities and lengths, from which masses follow,
-// and whether there are elements at all.
+// Whether two bodies with moduli agree in what setters do not write: densities and lengths, from
+// which masses follow, and whether there are elements at all.
 static bool same_moduli(const struct scene_body *a, const struct scene_body *b)
 {
     return a->elastic.present == b->elastic.present && a->fabric.present == b->fabric.present &&

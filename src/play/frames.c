@@ -71,8 +71,8 @@ const struct published_slot *published_read(const struct published *published)
 
 // ---- The recent past
 
-// At most a minute of frames; if the budget has no room for ten seconds of frames, only every n-th
-// is stored, so that it has.
+// At most a minute of frames is stored; if the budget has no space for ten seconds of frames, only
+// every n-th is stored, so that it has.
 enum { FRAMES_MAX = 3600, FRAMES_WANTED = 600 };
 
 bool history_make(struct history *history, size_t budget)

@@ -9,9 +9,9 @@
 
 // ---- Published frames
 //
-// Complete frames on their way from the stepping thread to the drawing thread (triple buffering).
-// Of three slots one is being filled, one is being read, and the third is between them: publishing
-// and refreshing swap it in with one atomic exchange, so neither thread ever waits for the other or
+// Complete frames that pass from the stepping thread to the drawing thread (triple buffering). Of
+// three slots one is being filled, one is being read, and the third is between them: publishing and
+// refreshing swap it in with one atomic exchange, so neither thread ever waits for the other or
 // sees half a frame.
 
 struct published_slot {

@@ -226,7 +226,7 @@ static double rest(struct player *player, double now)
     return player->playing || player->changed ? fmin(seconds, frame) : seconds;
 }
 
-// Whether changes of parameters have to wait because the last one was applied a moment ago.
+// Whether changes of parameters have to wait because the last one was applied a short time ago.
 static bool steps_go_first(struct player *player)
 {
     double now = clock_seconds();

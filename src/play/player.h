@@ -124,7 +124,7 @@ void player_budget(struct player *player, bool wanted);
 // Changes a key of the scene (as --set does) and continues from the present state. Constants are
 // set in the running solver: stiffness, damping, mass, gravity, drag, wind, gas, contacts, dt.
 // Everything else needs another solver, and a new topology (bodies.NAME.nodes) restarts at t = 0.
-// Of successive changes of one key only the last counts. An invalid value changes nothing, and is
+// Only the last of successive changes of one key counts. An invalid value changes nothing, and is
 // reported in the status.
 void player_set(struct player *player, const char *path, const char *value);
 void player_threads(struct player *player, int threads);
@@ -139,7 +139,7 @@ void player_release(struct player *player);
 // reset and a saved scene keep it: `center`, which is for time 0, becomes the position minus
 // velocity times time, so that the sphere's path passes through it. While the scene runs, a
 // collider moves there in the time that the mouse took; while it is paused, a mesh that would cross
-// a body there stays where it is, and the status says so.
+// a body there stays where it is, and the status reports this.
 void player_move_collider(struct player *player, size_t collider, const double position[3],
                           bool held);
 // The radius (m) of a sphere collider, likewise; unlike player_set it needs no other solver.

@@ -522,8 +522,8 @@ static bool set_constants(struct player *player, const struct request *sets, siz
 }
 
 // The simulated time in which a collider that is dragged moves to its next position: as long as it
-// took the mouse to get there, so that it has the speed of the mouse; at least that of a
-// frame, as no mouse is looked at more often, and at most some frames, so that it does not lag.
+// took the mouse to get there, so that it has the speed of the mouse; at least that of a frame, as
+// the mouse is not read more often, and at most some frames, so that it does not lag.
 static double drag_duration(const struct player *player, bool dragged)
 {
     enum { FRAMES_MAX = 6 };
@@ -538,8 +538,8 @@ static double drag_duration(const struct player *player, bool dragged)
     return dt * fmax(1, round(duration / dt)); // whole steps
 }
 
-// To `target`, where it is to be now, from where it is. A paused scene, in which time does not
-// pass, shows it there at once.
+// Drags a collider from where it is to `target`, where it is to be now. A paused scene, in which
+// time does not pass, shows it there at once.
 static void drag_collider(struct player *player, size_t number, const double target[3],
                           const double velocity[3], bool held, taut_error *error)
 {
@@ -802,7 +802,7 @@ static void finish_build(struct player *player)
 {
     struct building *building = player->building;
     if (building && building_is_done(building)) {
-        player_publish_status(player); // from here on nobody is told that it can be cancelled
+        player_publish_status(player); // from here on nobody is notified that it can be cancelled
         set_building(player, NULL);
         finish(player, building);
         building_free(building);

@@ -53,7 +53,7 @@ struct player_grab {
 // The last position that a sphere or mesh was dragged to. While the scene runs, it moves there from
 // where it is, so that what it touches feels its velocity (player_arrive).
 struct player_drag {
-    bool present, moves; // a drag is active; the sphere is on its way
+    bool present, moves; // a drag is active; the sphere is moving
     size_t collider;
     double target[3];   // m, where it arrives
     double velocity[3]; // m/s, from then on
@@ -127,8 +127,8 @@ taut_status player_open_scene(struct player *player, const char *path,
 // Executes the queued requests, and those that waited for a build that is now complete.
 void player_act(struct player *player);
 
-// The steps until a collider that is dragged arrives, UINT64_MAX where none is on its way, and what
-// is to be done after steps: it arrives.
+// The steps until a collider that is dragged arrives, UINT64_MAX where none is moving.
+// player_arrive is called after steps, and has it arrive.
 uint64_t player_steps_to_arrival(const struct player *player);
 void player_arrive(struct player *player);
 

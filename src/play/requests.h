@@ -1,5 +1,5 @@
 // The queue of requests to a player, in order. Any thread may add requests; the player's own thread
-// takes them. Of successive requests of one kind for the same thing only the last is stored, so
+// takes them. Only the last of successive requests of one kind for the same thing is stored, so
 // that a slider or a mouse that is faster than the solver does not fill the queue.
 #ifndef TAUT_PLAY_REQUESTS_H
 #define TAUT_PLAY_REQUESTS_H

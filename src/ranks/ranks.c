@@ -8,8 +8,8 @@
 
 #include "base/sort.h"
 
-// What launchers set for each process: Open MPI; MPICH, Intel MPI and others of its family; Slurm,
-// whose variable for the whole job is also set where one process was started.
+// The variables that launchers set for each process: Open MPI; MPICH, Intel MPI and others of its
+// family; Slurm, whose variable for the whole job is also set where one process was started.
 static const char *const launcher_counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                               "SLURM_STEP_NUM_TASKS"};
 
@@ -192,7 +192,7 @@ void ranks_abort(int code, const char *text)
     exit(code);
 }
 
-// What this rank has received.
+// The bytes that this rank has received.
 static uint64_t received_bytes;
 
 uint64_t ranks_received(void)
@@ -227,7 +227,7 @@ void ranks_share(uint64_t value, uint64_t *values)
     MPI_Allgather(&value, 1, MPI_UINT64_T, values, 1, MPI_UINT64_T, MPI_COMM_WORLD);
 }
 
-// Of each element over the ranks, on all of them.
+// Reduces each element over the ranks, on all of them.
 static void reduce(double *values, size_t count, MPI_Op operation)
 {
     enum { AT_ONCE = BLOCK_BYTES / sizeof(double) };

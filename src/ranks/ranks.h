@@ -2,10 +2,10 @@
 // are called, and the messages between them. The only file that knows MPI is ranks.c; a build
 // without MPI (CMake option TAUT_MPI) has the same functions, for a group of one rank.
 //
-// MPI is one per process, so the group is too. All functions are called by one thread at a time;
-// those marked "collective" by all ranks, in the same order, with the same counts. Failures inside
-// MPI, and of a rank that has died, end all ranks with MPI's message. What is sent has the form
-// that it has in memory: all ranks run the same program on the same kind of processor.
+// MPI is one per process, so the group is too. One thread at a time calls the functions; all ranks
+// call those marked "collective", in the same order, with the same counts. Failures inside MPI, and
+// of a rank that has died, end all ranks with MPI's message. What is sent has the form that it has
+// in memory: all ranks run the same program on the same kind of processor.
 #ifndef TAUT_RANKS_RANKS_H
 #define TAUT_RANKS_RANKS_H
 
@@ -70,7 +70,7 @@ void ranks_add(double *values, size_t count);
 // The least of each element over the ranks, on all of them.
 void ranks_least(double *values, size_t count);
 
-// Whether any rank says so, or all do, on all of them.
+// Whether any rank gives true, or all do; the same result on all of them.
 bool ranks_any(bool mine);
 bool ranks_all(bool mine);
 
@@ -78,7 +78,7 @@ bool ranks_all(bool mine);
 // has all of them, or every rank if `all`.
 void ranks_collect(void *data, size_t size, const uint64_t *cuts, bool all);
 
-// Of such data: the rank with the first of each `items` consecutive ones gets the rest of them.
+// For such data: the rank with the first of each `items` consecutive ones gets the rest of them.
 void ranks_complete_groups(void *data, size_t size, const uint64_t *cuts, size_t items);
 
 // Copies bytes of rank `from` to rank `to`; nothing if they are the same.
@@ -87,17 +87,17 @@ void ranks_pass(void *data, size_t bytes, int from, int to);
 // Copies a text of rank `from` to rank 0, at most `size` - 1 characters and a NUL.
 void ranks_forward(int from, char *text, size_t size);
 
-// Every rank gives a code, 0 for success. The lowest rank with another one, whose code this becomes
-// on all; the number of ranks if there is none.
+// Every rank gives a code, 0 for success. Returns the lowest rank with another code, which all
+// ranks then have; the number of ranks if there is none.
 int ranks_first_failed(uint64_t *code);
 
-// The first failure of any rank, on all of them; rank 0 gets its message. `error`: of this rank,
-// not NULL.
+// The first failure of any rank, on all of them; rank 0 gets its message. `error`: that of this
+// rank, not NULL.
 taut_status ranks_agree(taut_status status, taut_error *error);
 
-// On rank 0, what `rank`, another one, has kept instead of printing it (ranks_silence): without
-// this prefix and without the ends of lines after it. It may lie in `text`, of `size` bytes on all
-// ranks.
+// Returns on rank 0 what another rank, `rank`, has kept instead of printing it (ranks_silence):
+// without this prefix and without the ends of lines after it. It may lie in `text`, of `size` bytes
+// on all ranks.
 const char *ranks_message_of(int rank, const char *prefix, char *text, size_t size);
 
 // ---- Messages between neighbours
@@ -111,12 +111,12 @@ bool ranks_swap_lists(uint64_t *const *lists, const size_t *counts, uint64_t **r
 // Persistent messages: in each round a fixed number of bytes goes to and comes from each peer.
 struct ranks_messages;
 
-// Which of these messages have no buffers, but lie where ranks_messages_place says.
+// Which of these messages have no buffers, but lie where ranks_messages_place sets.
 enum ranks_placed { RANKS_BUFFERED = 0, RANKS_PLACED_INCOMING = 1, RANKS_PLACED_OUTGOING = 2 };
 
 // `sent` and `received`: bytes to and from each rank, 0 for none; the other side gives the same
-// numbers. `tag`: distinguishes sets of messages that may be under way together. `placed`: a mask
-// of enum ranks_placed. NULL without memory. Not collective.
+// numbers. `tag`: distinguishes sets of messages that may be sent at the same time. `placed`: a
+// mask of enum ranks_placed. NULL without memory. Not collective.
 struct ranks_messages *ranks_messages_make(const size_t *sent, const size_t *received, int tag,
                                            unsigned placed);
 void ranks_messages_free(struct ranks_messages *messages);

@@ -287,13 +287,13 @@ void bodies_free(struct bodies *bodies);
 // only the topology is made of. Returns how many bytes these were.
 uint64_t body_release_lists(struct body *body);
 
-// Frees positions, velocities and masses of the nodes of a body, of which only the state is made,
+// Frees positions, velocities and masses of the nodes of a body, from which only the state is made,
 // where another process has these nodes. Returns how many bytes these were.
 uint64_t body_release_nodes(struct body *body);
 
-// Frees both of a body that another process has, of which this one builds it again for a moment
-// where it must look at it (body_build_again): with springs in a list, one material for each kind,
-// and no masses, pins, drives and elements. Returns how many bytes these were.
+// Frees both of a body that another process has, of which this one builds it again for a short time
+// where it needs it (body_build_again): with springs in a list, one material for each kind, and no
+// masses, pins, drives and elements. Returns how many bytes these were.
 uint64_t body_shed(struct body *body);
 
 // Frees a body that body_build_again has built.

@@ -77,7 +77,8 @@ static vec3 point_at(const double *points, uint64_t index)
     return vec3_make(points[3 * index], points[3 * index + 1], points[3 * index + 2]);
 }
 
-// Of a motion without keyframes: how far points are from its axis, which turns with them, counts.
+// The speed of a motion without keyframes. How far points are from its axis counts; the axis turns
+// with them.
 static double steady_speed(const struct scene_collider_motion *motion, const double *points,
                            uint64_t count)
 {
@@ -89,8 +90,8 @@ static double steady_speed(const struct scene_collider_motion *motion, const dou
     return vec3_length(motion->velocity) + RADIANS * fastest;
 }
 
-// Up to a keyframe from the one before it. Each angle turns points about an axis that the angles
-// after it turn, at a distance that only the angles before it change.
+// The speed up to a keyframe from the one before it. Each angle turns points about an axis that the
+// angles after it turn, at a distance that only the angles before it change.
 static double speed_up_to(const struct scene_keyframe *frame, const double *points, uint64_t count)
 {
     const struct scene_keyframe *before = frame - 1;

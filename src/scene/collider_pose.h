@@ -3,7 +3,7 @@
 // rotated by `rotate`, relative to its own origin, which is at `translate` at first.
 //
 // Between two keyframes position and angles change linearly; before the first and after the last
-// the mesh stands still.
+// the mesh is at rest.
 #ifndef TAUT_SCENE_COLLIDER_POSE_H
 #define TAUT_SCENE_COLLIDER_POSE_H
 
@@ -50,7 +50,7 @@ double collider_fastest_by(const struct scene_collider *collider,
                            const struct collider_speeds *speeds, double time);
 
 // The longest step, s, that from `time` on moves no point by more than `distance` (m); INFINITY if
-// they stand still. It may be so short that it ends where a faster motion begins.
+// they are at rest. It may be so short that it ends where a faster motion begins.
 double collider_longest_step(const struct scene_collider *collider,
                              const struct collider_speeds *speeds, double time, double distance);
 

@@ -1,7 +1,7 @@
-// A fingerprint of what a step computes with: the bodies as built, and of the scene everything but
+// A fingerprint of what a step computes with: the bodies as built, and everything in the scene but
 // names, output and how long the run is. Two scenes with the same fingerprint continue the same
-// state in the same way, so a checkpoint of one may be restored in the other. Field by field:
-// structs have padding, and their layout is nobody's promise.
+// state in the same way, so a checkpoint of one may be restored in the other. It adds field by
+// field: structs have padding, and nothing guarantees their layout.
 #include "scene/bodies.h"
 
 #include "base/hash.h"
@@ -112,7 +112,7 @@ static void add_mesh_collider(struct hash *hash, const struct scene_collider *co
     hash_add(hash, mesh->faces, (size_t)mesh->face_count * 3 * sizeof *mesh->faces);
 }
 
-// Only where there is any, for the same reason as below.
+// Adds it only where there is any, for the same reason as below.
 static void add_surface_friction(struct hash *hash, const struct scene_friction *friction)
 {
     if (!friction->present)
@@ -121,7 +121,7 @@ static void add_surface_friction(struct hash *hash, const struct scene_friction 
     ADD(hash, friction->kinetic_coefficient);
 }
 
-// Only where there is contact, so that other scenes keep their digests.
+// Adds it only where there is contact, so that other scenes keep their digests.
 static void add_contact(struct hash *hash, const taut_scene *scene)
 {
     const struct scene_contact *contact = &scene->contact;
@@ -217,7 +217,7 @@ static void add_elements(struct hash *hash, const struct body_elements *elements
     }
 }
 
-// As one block of numbers, whether the body lists them or not.
+// Adds positions as one block of numbers, whether the body lists them or not.
 static void add_positions(struct hash *hash, const struct body *body)
 {
     enum { BATCH = 64 };
@@ -310,8 +310,8 @@ uint64_t bodies_digest(const taut_scene *scene, const struct bodies *bodies)
     return bodies_digest_end(scene, bodies, &hash);
 }
 
-// Velocities that drives give are part of the digest: of a list that only they need nothing is read
-// here, where it may take no memory (set_velocities of build.c).
+// Velocities that drives give are part of the digest. A list that only they need is not read here,
+// where it may take no memory (set_velocities of build.c).
 void bodies_start_add(struct hash *hash, const struct body *body)
 {
     const bool own =

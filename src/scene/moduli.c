@@ -272,8 +272,8 @@ static bool check_definite(const struct setting *it, const struct sheet_moduli *
                        moduli->c12, moduli->c11, moduli->c22);
 }
 
-// Numbers of cells along u and v, at least as many as there are, of which the springs can have
-// these moduli.
+// Finds numbers of cells along u and v, at least as many as there are, whose springs can have these
+// moduli.
 static void find_cells(const struct scene_cloth *cloth, const struct sheet_moduli *moduli,
                        double *cells_u, double *cells_v)
 {
@@ -370,8 +370,8 @@ static bool set_membrane(const struct setting *it)
            fits_precision(it, "an areal density", sheet.areal_density, "kg/m2");
 }
 
-// An element of negative stiffness goes on pushing where springs have yielded: the body stretches
-// by itself.
+// An element of negative stiffness still exerts its force where springs have yielded: the body
+// stretches by itself.
 static bool check_yielding(const struct setting *it)
 {
     const struct scene_elements *elements = &it->body->elements;

@@ -1,16 +1,16 @@
-// From the moduli of materials to the constants of springs and elements, and back: what a network
-// of springs represents. docs/materials.md has the derivations.
+// Converts the moduli of materials to the constants of springs and elements, and back: what a
+// network of springs represents. docs/materials.md has the derivations.
 #ifndef TAUT_SCENE_MODULI_H
 #define TAUT_SCENE_MODULI_H
 
 #include "scene/scene.h"
 
 // The mass of one cell of a body with `elastic` or `fabric`, kg, which is that of a node inside: a
-// cell of a lattice or cloth, or a rope between two nodes. Of a membrane the mass per area, kg/m2.
+// cell of a lattice or cloth, or a rope between two nodes. For a membrane the mass per area, kg/m2.
 double body_cell_mass(const struct scene_body *body);
 
-// What the network of a body cannot represent, as a sentence without a full stop, and the key of
-// the body or of its material that it is about; "": the material as a whole.
+// Why the network of a body cannot represent its moduli, as a sentence without a full stop, and the
+// key of the body or of its material that it is about; "": the material as a whole.
 struct moduli_problem {
     const char *key;
     char reason[320];
@@ -38,7 +38,8 @@ bool lattice_has_poisson(const struct scene_body *body, struct moduli_problem *p
 double lattice_stiffness(double young, double poisson, double spacing);
 double lattice_volume(double young, double poisson);
 
-// What a lattice represents: Young's modulus, Pa, Poisson's ratio and the shear modulus, Pa.
+// The moduli that a lattice represents: Young's modulus, Pa, Poisson's ratio and the shear modulus,
+// Pa.
 struct solid_moduli {
     double young, poisson, shear;
 };
@@ -79,9 +80,9 @@ struct sheet_springs sheet_springs(const struct sheet_moduli *moduli, double rat
 // The inverse: C11, C22, C12 and C66; the other members are 0.
 struct sheet_moduli sheet_of_springs(const struct sheet_springs *springs, double ratio);
 
-// Of strips without lateral force: force per width over strain, N/m, of strips along u, along v and
-// along the diagonal of squares; Poisson's ratio of the strip along u. NAN if the sheet has no
-// compliance.
+// The moduli of strips without lateral force: force per width over strain, N/m, of strips along u,
+// along v and along the diagonal of squares; Poisson's ratio of the strip along u. NAN if the sheet
+// has no compliance.
 struct strip_moduli {
     double along_u, along_v, diagonal, poisson;
 };

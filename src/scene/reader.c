@@ -95,7 +95,7 @@ static char *folder_from_path(const char *path)
 
 // ---- Binding
 
-// An override says so; the key stays in the document, and thus in the resolved scene.
+// An override requires this; the key stays in the document, and thus in the resolved scene.
 static bool is_ignored(const struct binder *binder, const char *key)
 {
     for (size_t i = 0; i < binder->override_count; i++)
@@ -112,7 +112,7 @@ static void bind_section(struct binder *binder, const struct bound *bound, const
         bind(binder, &pair->value);
 }
 
-// What bodies change needs something to change.
+// The contact of a body changes that of the scene, which must exist.
 static void check_body_contact(struct binder *binder)
 {
     const taut_scene *scene = binder->scene;

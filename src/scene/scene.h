@@ -317,7 +317,7 @@ struct scene_friction {
     size_t first_slot; // of the memory of contacts with a collider, among those of all of them
 };
 
-// What a body has instead of the scene's keys.
+// The keys of contact that a body has instead of the scene's.
 struct scene_body_contact {
     bool present;
     double thickness; // m; 0: that of the scene
@@ -442,15 +442,15 @@ struct scene_contact {
 };
 
 // The friction between the surfaces of two bodies, or of one with itself: that of the pair; else a
-// body's own, of two bodies with their own the geometric mean; else the scene's. Mesh colliders
-// have the numbers after the bodies, in their order.
+// body's own, or the geometric mean where both bodies have their own; else the scene's. Mesh
+// colliders have the numbers after the bodies, in their order.
 struct scene_friction scene_friction_between(const taut_scene *scene, size_t a, size_t b);
 
 // Whether any two surfaces have friction.
 bool scene_has_surface_friction(const taut_scene *scene);
 
-// The slots of the memory of friction that each node has for a collider, of which it touches at
-// most that many surfaces at once: of the walls of a room, one of each pair.
+// The slots of the memory of friction that each node has for a collider: a node touches at most
+// that many surfaces of it at once. In a room these are one wall of each pair.
 static inline size_t collider_friction_slots(const struct scene_collider *collider)
 {
     return !collider->coulomb.present ? 0 : collider->type == COLLIDER_ROOM ? 3 : 1;

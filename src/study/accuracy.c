@@ -58,7 +58,7 @@ static taut_status run_to_end(struct setup *setup, const struct variant *variant
 {
     *sound = false;
     taut_status status = variant_open(setup, variant, solver, error);
-    // In parts, so that a study can be stopped.
+    // Steps are done in parts, so that a study can be stopped.
     for (uint64_t done = 0; status == TAUT_OK && done < steps && !part_has_ended(setup);) {
         uint64_t piece = steps - done < 4096 ? steps - done : 4096;
         status = solver_advance(*solver, piece, error);

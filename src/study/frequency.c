@@ -1,4 +1,4 @@
-// Measures frequency errors: of an oscillator as fast as the scene's fastest, and of the scene's
+// Measures the frequency errors of an oscillator as fast as the scene's fastest, and of the scene's
 // own oscillation.
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 // growth. A run would have to last until the growth shows, which for explicit Euler and midpoint
 // with light damping takes millions of steps.
 //
-// Not for states at which springs become taut or slack, or contacts or friction begin: there a step
-// is not linear, which the one-sided differences show. Not for large scenes, whose matrices are too
-// large.
+// It does not apply to states at which springs become taut or slack, or contacts or friction begin:
+// there a step is not linear, which the one-sided differences show. Nor does it apply to large
+// scenes, whose matrices are too large.
 #include <assert.h>
 #include <stdlib.h>
 

@@ -64,7 +64,7 @@ static taut_status measure_extent(const taut_solver *solver, double *extent, dou
     return TAUT_OK;
 }
 
-// For all stored states of the reference run, at most.
+// The memory of all stored states of the reference run, at most.
 static const double BASE_BYTES = 256e6;
 
 // The reference run has come to rest if its last quarter has at most this fraction of the available
@@ -231,7 +231,7 @@ static void choose_levels(struct setup *setup)
     study->accuracy_time = units * study->unit;
 }
 
-// As many states as their memory limit allows, in groups spread over the window.
+// Chooses as many states as their memory limit allows, in groups spread over the window.
 static void choose_base_steps(struct setup *setup, double dt)
 {
     const struct study *study = setup->study;

@@ -89,8 +89,8 @@ void part_extend(struct setup *setup, double seconds);
 typedef taut_status (*case_function)(struct setup *setup, void *context, size_t index,
                                      taut_error *error);
 
-// Runs the cases on as many threads as the options specify. Of several failures, that of the first
-// case is reported. Cases that had not started when the part ended are omitted.
+// Runs the cases on as many threads as the options specify. The failure of the first case is
+// reported if there are several. Cases that had not started when the part ended are omitted.
 taut_status run_cases(struct setup *setup, size_t count, case_function function, void *context,
                       taut_error *error);
 

@@ -194,7 +194,7 @@ struct study {
     struct study_order *orders; // [integrator]
     size_t frequency_count;
     struct study_frequency *frequencies;
-    // Only if the scene's motion has a clear period.
+    // Set only if the scene's motion has a clear period.
     bool oscillates;
     uint64_t oscillating_node; // over all bodies
     int oscillating_axis;      // 0, 1, 2

@@ -72,7 +72,7 @@ static bool array_permute(void **array, size_t size, const uint32_t *order, uint
     return true;
 }
 
-// ---- Lattices: nodes at lattice points, listed in any order and rotated in any way
+// ---- Lattices: nodes at lattice points, listed in any order and with any rotation
 
 // The springs sampled for directions of the lattice, the most directions distinguished, and how far
 // a node may be from its lattice point, as a fraction of the spacing.
@@ -550,7 +550,7 @@ bool body_renumber(struct body *body)
            ((body->is_cut_grid || renumber(body)) && body_sort_springs(body));
 }
 
-// Of bodies that have been shed nothing is there to renumber.
+// Renumbers all bodies; those that have been shed have nothing to renumber.
 bool bodies_renumber(struct bodies *bodies)
 {
     for (size_t b = 0; b < bodies->count; b++)

@@ -47,7 +47,7 @@ struct topology_body {
     bool has_density; // the masses follow from a density, and are smaller on the boundary
     double mass_drag; // 1/s, drag of a node over its mass
     double mass_set;  // kg, of each node, by taut_solver_set_node_mass; 0: as built
-    // Of ranks that hold only their parts: another one has its nodes, and here the lists have no
+    // Where ranks hold only their parts: another rank has its nodes, and here the lists have no
     // memory (topology_forget_lists).
     bool springs_absent, faces_absent;
 };
@@ -145,22 +145,22 @@ taut_status topology_cook(const taut_scene *scene, struct bodies *bodies,
                           const taut_allocator *allocator, struct topology **result,
                           taut_error *error);
 
-// Fills the lists of a body that are absent, and the numbers of its nodes: of one that had been
-// shed when the topology was made, and is built and renumbered now.
+// Fills the absent lists of a body, and the numbers of its nodes. The body had been shed when the
+// topology was made, and is built and renumbered now.
 void topology_cook_lists(struct topology *topology, size_t body, const struct body *built);
 
 void topology_free(struct topology *topology);
 
-// Gives back what the lists of a body take of which another rank has the nodes: of its springs, and
-// with `faces` of these. Its springs and faces then seem to be at its first node, and keep their
-// materials, so that loops over all bodies find none of their own nodes in them; their rest lengths
-// are not known. Without effect on a body of a grid.
+// Gives back the memory of the lists of a body whose nodes another rank has: that of its springs
+// and, with `faces`, that of its faces. Its springs and faces then seem to be at its first node,
+// and keep their materials, so that loops over all bodies find none of their own nodes in them;
+// their rest lengths are not known. Without effect on a body of a grid.
 //
 // A kind of springs has one material; so not of a body whose springs have their own.
 void topology_forget_lists(struct topology *topology, size_t body, bool faces);
 
-// What a body has of each list, one after another, and the lists themselves. topology_recall_lists
-// precedes filling those of a body that had none; then they are there.
+// The part of each list that belongs to a body, one list after another, and the lists themselves.
+// topology_recall_lists precedes filling those of a body that had none; then they are there.
 enum { TOPOLOGY_LISTS = 6 };
 
 struct topology_list {
@@ -178,9 +178,8 @@ void topology_recall_lists(struct topology *topology, size_t body);
 // How many nodes of membranes there are before a node: its index in membrane_nodes, if it is one.
 uint64_t topology_membrane_index(const struct topology *topology, uint64_t node);
 
-// Gives back what membrane_nodes take of nodes outside [first, end). Until
-// topology_recall_membranes, and until all are there again, triangles with such nodes may not be
-// looked at.
+// Gives back the memory of membrane_nodes outside [first, end). Until topology_recall_membranes,
+// and until all are there again, triangles with such nodes may not be read.
 void topology_forget_membranes(struct topology *topology, uint64_t first, uint64_t end);
 void topology_recall_membranes(struct topology *topology);
 
@@ -210,7 +209,7 @@ struct face {
     uint32_t nodes[3];
 };
 
-// By which faces are shared among ranks; FACE_EDGE is greater than all.
+// The node by which faces are shared among ranks; FACE_EDGE is greater than all.
 static inline uint32_t face_lowest_node(const struct face *face)
 {
     const uint32_t *nodes = face->nodes, lower = nodes[0] < nodes[1] ? nodes[0] : nodes[1];

@@ -171,7 +171,7 @@ static void write_spheres(struct json *json, const struct view *view)
     json_close_array(json);
 }
 
-// With a point of each, on its first triangle.
+// Writes the meshes, with a point of each, on its first triangle.
 static void write_meshes(struct json *json, const struct view *view)
 {
     const struct subject *subject = player_subject(view->player);

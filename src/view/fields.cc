@@ -63,7 +63,7 @@ void settings_clear(struct settings *settings)
     *settings = {};
 }
 
-// ---- Values on their way to the player
+// ---- Values sent to the player
 
 void field_send(struct view *view, const char *path, const char *format, ...)
 {

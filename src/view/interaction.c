@@ -16,7 +16,7 @@
 enum { LEFT, RIGHT, MIDDLE };
 enum { SHIFT = 1, CONTROL = 2, ALT = 4 }; // as GLFW numbers them
 
-// What the player moves: the centre of a sphere, the `translate` of a mesh.
+// The position that the player moves: the centre of a sphere, the `translate` of a mesh.
 static vec3 position_of_collider(const struct frame_collider *collider)
 {
     if (!(collider->radius > 0))

@@ -363,7 +363,7 @@ static void draw_mass(struct view *view, const taut_scene *scene, size_t number)
     field_numbers(view, field, &mass, 1);
 }
 
-// Of a body with only the name of a material, single numbers cannot be set: the first change gives
+// Single numbers cannot be set for a body with only the name of a material: the first change gives
 // it a mapping of the name and the number.
 static void draw_named(struct view *view, const struct schema_table *table, const void *record,
                        const char *prefix, const char *const *keys, const char *name)
@@ -557,7 +557,7 @@ static void draw_collider(struct view *view, const struct scene_collider *collid
         field_send(view, key, "%.9g", 1 - loss);
 }
 
-// Of a plane, sphere or room that acts on surfaces only its own friction can change.
+// Only the friction of a plane, sphere or room that acts on surfaces can change.
 static void draw_surface_collider(struct view *view, const struct scene_collider *collider,
                                   size_t number)
 {

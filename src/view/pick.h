@@ -20,8 +20,8 @@ struct pick {
     double depth;    // of the point along the line of sight, m
 };
 
-// The object nearest to the eye at a pixel: a sphere or mesh collider or a node. On a face it is
-// the corner nearest to the pointer, elsewhere the nearest node within `reach` pixels.
+// The object nearest to the eye at a pixel: a sphere or mesh collider or a node. On a face, the
+// result is the corner nearest to the pointer, elsewhere the nearest node within `reach` pixels.
 struct pick pick_at(const struct subject *subject, const struct frame *frame,
                     const struct camera *camera, double x, double y, double reach);
 

@@ -103,7 +103,7 @@ struct redraw {
     double began_work; // the same in processor time of this thread
     double cost;       // of a frame, s of processor time
     bool coarse;       // moving scenes are drawn at a lower resolution
-    int frames_left;   // frames that the panels still need to settle
+    int frames_left;   // frames until the layout of the panels is final
 };
 
 // The processor time of this thread, s: other threads may use the core too.

@@ -1,6 +1,6 @@
 // Widgets of Dear ImGui that report their name and rectangle to a watcher (gui_watch: the event
 // log, for tests and scripts). Everything that needs no name (text, layout, windows) is called in
-// ImGui directly. Of a label "shown##name" the first part is displayed, the second is the name.
+// ImGui directly. The first part of a label "shown##name" is displayed, the second is the name.
 // Functions that return bool return whether the widget was used or changed in this frame, or is
 // open.
 #ifndef TAUT_VIEW_WIDGETS_H

@@ -348,7 +348,7 @@ static bool has_limits(const struct body *body)
     return any;
 }
 
-// Limits are relative to the rest length, which is 0 as built where nodes are at the same place.
+// Limits are relative to the rest length, which is 0 as built where nodes are at the same position.
 // Lengths that are given have been checked where they are read.
 static taut_status check_limits(struct build *build)
 {

@@ -73,8 +73,8 @@ static bool has_no_area(const struct collider_mesh *made, uint64_t face)
     return !(triangle_height(at, &longest) > 1e-9 * longest);
 }
 
-// Of such triangles only the edges touch anything, as if the faces beside them had a gap of no
-// width.
+// Warns of triangles without area. Only their edges touch anything, as if the faces beside them had
+// a gap of no width.
 static void warn_of_areas(const struct build *build, const struct scene_collider *given,
                           const struct collider_mesh *made)
 {

@@ -1,6 +1,6 @@
 // The constants of the elements of a body: bending and twist of cloths, bending of ropes, one area
-// or volume term per cell (docs/materials.md). From the moduli of the material and the lengths of a
-// cell, as the reader has checked them.
+// or volume term per cell (docs/materials.md). They follow from the moduli of the material and the
+// lengths of a cell, as the reader has checked them.
 #include <math.h>
 
 #include "scene/build/build.h"

@@ -105,9 +105,9 @@ static taut_status check_all_springs(struct build *build, uint64_t nodes, size_t
     return TAUT_OK;
 }
 
-// ---- Places of nodes
+// ---- Positions of nodes
 
-// Before the body's own rotation and translation.
+// The position of a node before the body's own rotation and translation.
 static vec3 place_within(const struct body *body, uint64_t node)
 {
     const struct body_formula *it = &body->formula;

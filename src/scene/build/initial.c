@@ -21,7 +21,7 @@ static const struct csv_field fields[FIELDS] = {
     [Y] = {"y", CSV_REQUIRED},       [Z] = {"z", CSV_REQUIRED},       [VX] = {"vx", CSV_REQUIRED},
     [VY] = {"vy", CSV_REQUIRED},     [VZ] = {"vz", CSV_REQUIRED}};
 
-// What is known of a body while rows are read.
+// The progress of a body while rows are read.
 struct progress {
     uint64_t *seen; // one bit per node
     uint64_t rows;
@@ -240,7 +240,7 @@ static void report_missing(struct reading *reading, struct diagnostics *diagnost
 
 // ---- A checkpoint
 
-// Whether the file is one. What cannot be read twice, as a pipe, is a table.
+// Whether the file is a checkpoint. A file that cannot be read twice, as a pipe, is a table.
 static bool is_checkpoint(const char *path)
 {
     const char *reason;
@@ -408,7 +408,7 @@ static void read_table(struct reading *reading, struct diagnostics *diagnostics)
     if (csv_open(&reading->csv, reading->scene->initial, fields, FIELDS, diagnostics))
         while (csv_next(&reading->csv))
             read_row(reading);
-    // Of a file with errors it is not known what is missing.
+    // It is not known what is missing in a file with errors.
     if (diagnostics->error_count == errors)
         report_missing(reading, diagnostics);
     csv_close(&reading->csv);

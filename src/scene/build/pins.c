@@ -91,7 +91,7 @@ static bool selector_selects(const struct body *body, const struct selector *sel
     }
 }
 
-// What is done with each selected node.
+// A function that is called for each selected node.
 typedef taut_status node_visitor(struct build *build, uint64_t node, mark at, void *context);
 
 struct selection {

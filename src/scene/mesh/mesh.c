@@ -43,8 +43,8 @@ void text_begin(struct mesh_text *text, const char *path, const char *data, size
 
 enum { CHUNK = 1 << 20 };
 
-// Where the last line ends that begins or goes on behind byte `from` of the text, and that another
-// one does not continue; NULL if there is none. Lone \r are passed over: the \n after one may be in
+// The end of the last line that begins or continues behind byte `from` of the text, and that no
+// other line continues; NULL if there is none. Lone \r are passed over: the \n after one may be in
 // the next chunk.
 static const char *last_line(const struct mesh_text *text, size_t from)
 {

@@ -80,8 +80,8 @@ static struct box whole_box(const struct nesting *it)
     return whole;
 }
 
-// Along the axis on which the boxes are the shortest in relation to all there is, the fewest pairs
-// are looked at.
+// Chooses the axis on which the boxes are the shortest in relation to the whole: along it the
+// fewest pairs are checked.
 static void choose_axis(struct nesting *it, const struct box *whole)
 {
     double least = DBL_MAX;

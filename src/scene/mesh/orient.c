@@ -95,7 +95,7 @@ static void fill_buckets(struct surface_check *check)
                   compare_entries);
 }
 
-// Of two entries of the same triangle the second comes later in the file.
+// Notes two entries of the same triangle, the second of which comes later in the file.
 static void note_repeated(struct mesh_report *report, const struct bucket_entry *before,
                           const struct bucket_entry *entry)
 {

@@ -136,7 +136,7 @@ static bool set_constants(const struct given *given)
 
 // ---- Lattices
 
-// What the cells of a lattice cannot represent.
+// Reports what the cells of a lattice cannot represent.
 static bool check_lattice(const struct given *given)
 {
     const struct scene_lattice *lattice = &given->body->shape.lattice;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Neither a number nor inf or nan.
+// Whether it is neither a number nor inf or nan.
 static bool is_word(const struct dom_node *node)
 {
     return node->kind == DOM_SCALAR && isalpha((unsigned char)node->text[0]) &&
@@ -394,7 +394,7 @@ void bind_contact(struct binder *binder, const struct dom_value *value)
 
 // ---- Colliders
 
-// A plane, sphere or room that acts on surfaces.
+// Checks a plane, sphere or room that acts on surfaces.
 static void check_contact_response(struct binder *binder, const struct bound *bound)
 {
     bound_refuse_unless(binder, bound, "keep", "response", "is only for 'response: project'");

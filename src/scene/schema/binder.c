@@ -1,6 +1,5 @@
 // Binding by tables: mappings with their unknown, missing and excluded keys, defaults, single
-// values. What the tables cannot express is bound in bind_simulation.c, bind_bodies.c and
-// bind_springs.c.
+// values. bind_simulation.c, bind_bodies.c and bind_springs.c bind what the tables cannot express.
 #include "scene/schema/binder.h"
 
 #include <ctype.h>

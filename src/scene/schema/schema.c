@@ -755,7 +755,7 @@ static const char *const pendulum_model_names[] = {"spring", "equation", "small_
         .meaning = "Damping proportional to mass and to stiffness, instead of `damping_ratio`; "   \
                    "only with " materials "."                                                      \
     }
-// Of the types whose masses and constants may follow from a material.
+// Keys of the types whose masses and constants may follow from a material.
 #define ELASTIC_KEYS                                                                               \
     {.name = "elastic",                                                                            \
      .shown = "mapping or name of a solid",                                                        \

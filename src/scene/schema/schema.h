@@ -81,8 +81,8 @@ struct schema_table {
 #define NODES_MAX    4294967294.0 // 2^32 - 2: node numbers have 32 bits
 #define STEPS_MAX    1e15
 
-// Of a key that mappings of a table do not have, though others of its kind do: why not, and what to
-// write instead, as the end of a message; NULL: nothing is known.
+// Why mappings of a table do not have a key, though others of its kind do, and what to write
+// instead, as the end of a message; NULL: nothing is known.
 const char *schema_instead(const struct schema_table *table, const char *key);
 
 #define SCHEMA_TABLE(variable, title, noun, list)                                                  \

@@ -68,7 +68,7 @@ static bool report_unread(struct csv *csv, int reason)
     return report_file(csv, "cannot read the file: ", strerror(reason));
 }
 
-// A stream that can be read twice: of a pipe, one over all that it has.
+// Opens a stream that can be read twice: for a pipe, a stream over all its content.
 static bool open_stream(struct csv *csv)
 {
     const char *reason;

@@ -2,8 +2,7 @@
 // may be in quotes; every row as wide as the header, columns by name in any order. LF, CR LF and CR
 // end lines; empty lines may follow the table. Anything else is an error at FILE:LINE:COLUMN. A
 // table is read in chunks, twice: to count its rows, and for these. It takes the memory of one
-// chunk, or of its longest line; from a pipe, of which there is no second reading, that of the
-// whole table.
+// chunk, or of its longest line; from a pipe, which cannot be read twice, that of the whole table.
 #ifndef TAUT_SCENE_CSV_H
 #define TAUT_SCENE_CSV_H
 
@@ -64,8 +63,8 @@ bool csv_has(const struct csv *csv, size_t field);
 // The number of rows after the header, malformed ones included.
 uint64_t csv_row_count(const struct csv *csv);
 
-// Advances to the next well-formed row; reports malformed ones on the way, and a file that cannot
-// be read to its end. False at the end, and after such errors.
+// Advances to the next well-formed row; reports malformed ones before it, and a file that cannot be
+// read to its end. False at the end, and after such errors.
 bool csv_next(struct csv *csv);
 
 // Returns to row `row`, from 0, to report an error in it.

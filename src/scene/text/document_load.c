@@ -646,8 +646,8 @@ static bool is_tab_indentation(const struct loader *loader, mark at)
     return tab;
 }
 
-// What libyaml's problems mean in a scene, and what to do; `at_context`: the position to correct is
-// where the construct begins.
+// The meaning of libyaml's problems in a scene, and what to do; `at_context`: the position to
+// correct is where the construct begins.
 static const struct {
     const char *problem, *text;
     bool at_context;
