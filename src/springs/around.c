@@ -1,5 +1,5 @@
-// What a rank has to know around some nodes (around.h): the lists of others' nodes and springs that
-// it wants.
+// The nodes and springs of others that a rank has to know around some nodes (around.h): the lists
+// of those that it wants.
 #include "springs/around.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static uint64_t widest_face(const struct topology_body *body)
     return body->is_sheet ? columns + 1 : layer + columns;
 }
 
-// Nodes [from, to), except those of this rank, and their masses.
+// Wants nodes [from, to), except those of this rank, and fills the masses of these.
 static bool want_others(const struct system *system, const struct rank_part *it, uint64_t from,
                         uint64_t to, struct node_lists *reach)
 {
@@ -59,8 +59,8 @@ static bool concern_begin(const struct system *system, size_t body, struct conce
     return concern->marks;
 }
 
-// The other ends of springs at nodes that are inside. `springs`: their states, too, if they break
-// or yield.
+// Marks the other ends of springs at nodes that are inside. `springs`: also wants the states of
+// these springs, if they break or yield.
 static bool need_ends(const struct system *system, const struct rank_part *it,
                       const struct concern *concern, struct node_lists *springs)
 {
@@ -86,14 +86,14 @@ static bool need_ends(const struct system *system, const struct rank_part *it,
     return true;
 }
 
-// How many triangles away what acts at a node may depend on others: a fold on the nodes of those
-// beside it.
+// How many triangles away the nodes may be on which the forces at a node depend: a fold depends on
+// the nodes of the folds beside it.
 static int rings_of(const struct topology_body *body)
 {
     return elements_are_membrane(&body->elements) ? 3 : 1;
 }
 
-// The corners of faces at nodes that are inside, and so on, ring by ring.
+// Marks the corners of faces at nodes that are inside, and so on, ring by ring.
 static void need_corners(const struct system *system, const struct concern *concern)
 {
     const struct topology_body *body = &system->topology->bodies[concern->body];
@@ -114,7 +114,7 @@ static void need_corners(const struct system *system, const struct concern *conc
     }
 }
 
-// Wants what is marked.
+// Wants the marked nodes.
 static bool want_marked(const struct system *system, const struct rank_part *it,
                         const struct concern *concern, struct node_lists *reach)
 {
@@ -137,8 +137,8 @@ static bool around_begin(struct around *around)
            REAL_NAME(node_lists_begin)(&around->weighted);
 }
 
-// The nodes around those of a divided body whose bounds this rank finds, and the states of the
-// springs there.
+// Wants the nodes around those of a divided body whose bounds this rank finds, and the states of
+// the springs there.
 static bool want_bounded(const struct system *system, const struct rank_part *it, size_t body,
                          struct around *around)
 {
@@ -206,7 +206,8 @@ bool REAL_NAME(around_find_reach)(const struct system *system, const struct plan
            REAL_NAME(part_springs_want_at)(system, it->parts, it->part, nodes, &around->springs);
 }
 
-// Nodes of a divided body that a frame has, by the builders' numbers among `list`.
+// Wants the nodes and springs around those nodes of a divided body that a frame has; `list` has
+// their builders' numbers.
 static bool want_listed(const struct system *system, const struct rank_part *it, size_t body,
                         const uint64_t *list, uint64_t count, struct around *around)
 {

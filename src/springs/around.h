@@ -1,5 +1,5 @@
-// Nodes and springs of other ranks around some of a rank that holds only its part: for bounds of
-// the step, and for frames. Numeric.
+// The nodes and springs of other ranks around some nodes of a rank that holds only its part, for
+// bounds of the step and for frames. Numeric.
 #ifndef TAUT_SPRINGS_AROUND_H
 #define TAUT_SPRINGS_AROUND_H
 
@@ -8,7 +8,7 @@
 
 struct around {
     struct node_lists nodes, springs;
-    struct node_lists weighted; // of the nodes those of divided bodies
+    struct node_lists weighted; // those of `nodes` that are in divided bodies
 };
 
 // The nodes of a body among `nodes`; an empty range at its first node if there are none.
@@ -33,14 +33,14 @@ static inline bool around_has_springs(const struct system *system)
     return system->topology->any_breaks || system->topology->any_yields;
 }
 
-// Lists what bounds of the step need at the nodes of which this rank finds them, of bodies on no
-// grid that are not divided all nodes, and has their masses filled. False without memory; not
-// collective.
+// Lists what bounds of the step need at the nodes for which this rank finds them, and fills the
+// masses of these nodes. Bodies on no grid that are not divided are listed with all of their nodes.
+// False without memory; not collective.
 bool REAL_NAME(around_find_reach)(const struct system *system, const struct plan_parts *parts,
                                   const struct plan_part *part, struct around *around);
 
-// Likewise what is around these nodes of grids, and the nodes of divided bodies that are in a list,
-// by the builders' numbers.
+// Likewise lists what is around these nodes of grids, and around those nodes of divided bodies
+// whose builders' numbers are in `list`.
 bool REAL_NAME(around_find)(const struct system *system, const struct plan_parts *parts,
                             const struct plan_part *part, struct range nodes, const uint64_t *list,
                             uint64_t count, struct around *around);

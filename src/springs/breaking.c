@@ -52,8 +52,8 @@ static real present_rest_length(const struct system *system, const struct spring
     return moved ? moved[spring->state_index] : spring->built;
 }
 
-// By how much the ends of a spring move apart in a step, m, as far as their motion is prescribed
-// and as far as it is not. Independent of the order of the ends.
+// The distance by which the ends of a spring move apart in a step, m, as far as their motion is
+// prescribed and as far as it is not. Independent of the order of the ends.
 struct parting {
     double prescribed, integrated;
 };
@@ -74,8 +74,8 @@ static struct parting parting_of(const struct system *system, const struct sprin
                             (a_moved ? 0 : of_a) + (b_moved ? 0 : of_b)};
 }
 
-// The energy that is lost when a spring breaks is that at its present length. Of the work that has
-// brought it there, force times displacement, some has not been done by nodes and some has not been
+// The energy that is lost when a spring breaks is that at its present length. The nodes have not
+// done some of the work that has brought it there, force times displacement, and some has not been
 // counted, since a step has its forces and its powers at few times. Both are these parts of the
 // force times the displacement of a whole step, prescribed and not, and without them the energy
 // budget has an error of order 1.
@@ -85,11 +85,11 @@ static struct parting parting_of(const struct system *system, const struct sprin
 // c of it, c is needed and a half is there; constraints of xpbd break after the sample at the
 // start.
 //
-// Verlet integrators have already lost the force for the half kick at the end of the step. Of a
-// stage that breaks the spring, at h/2 or h, midpoint needs 1/2 and has none; rk4 needs 1/2 and 1
-// and has the weights of the stages before it, 1/6 and 5/6. bdf2 has the force for half a step too
-// long: a jump of the acceleration enters its velocity by 2/3, 8/9, 26/27 ... of h. Errors of order
-// 1 of the others are those of their steps.
+// Verlet integrators have already lost the force for the half kick at the end of the step. When a
+// stage at h/2 or h breaks the spring, midpoint needs 1/2 and has none; rk4 needs 1/2 and 1 and has
+// the weights of the stages before it, 1/6 and 5/6. bdf2 has the force for half a step too long: a
+// jump of the acceleration enters its velocity by 2/3, 8/9, 26/27 ... of h. Errors of order 1 of
+// the others are those of their steps.
 struct parting_missed {
     double prescribed, integrated;
 };

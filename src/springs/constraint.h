@@ -20,10 +20,11 @@
 // A rigid constraint corrects the whole error of its length in one substep, by a velocity of (L -
 // L0) / h. Rounding of the positions alone causes an error u, the spacing of floating-point numbers
 // there, and so a velocity u / h, which constraints pass on to each other: the energy of this noise
-// grows as 1 / h^2. Therefore, of the error e = |x_a - x_b| - L0 at the start of the substep, the
-// part that rounding explains, at most r = epsilon (|x_a| + |y_a| + |z_a| + L0), is not corrected.
-// Without this the kinetic energy of a falling rope of 40 links in single precision, after 1000
-// steps of 4e-6 s with 40 substeps each, was 46 times the correct one; with it 1.13 times.
+// grows as 1 / h^2. Therefore the part of the error e = |x_a - x_b| - L0 at the start of the
+// substep that rounding explains, at most r = epsilon (|x_a| + |y_a| + |z_a| + L0), is not
+// corrected. Without this the kinetic energy of a falling rope of 40 links in single precision,
+// after 1000 steps of 4e-6 s with 40 substeps each, was 46 times the correct one; with it 1.13
+// times.
 #ifndef TAUT_SPRINGS_CONSTRAINT_H
 #define TAUT_SPRINGS_CONSTRAINT_H
 

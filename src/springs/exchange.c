@@ -1,5 +1,5 @@
-// Exchanges between ranks (exchange.h). What a rank needs follows from its part of the plan; it
-// tells the owners at the start, so that no rank has to know the parts of all others.
+// Exchanges between ranks (exchange.h). A rank's needs follow from its part of the plan; it tells
+// the owners at the start, so that no rank has to know the parts of all others.
 #include "springs/exchange.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ struct exchange {
     int kept_count;
     uint64_t *packed_cuts;  // rank r has the first nodes of packed tiles [packed_cuts[r], [r + 1])
     bool any;               // the result of exchange_any
-    real *all;              // with contact: what all nodes send, rank after rank
+    real *all;              // with contact: the fields of all nodes, rank after rank
     bool all_known;         // all nodes are those of their owners (exchange_all_nodes)
     unsigned char *wanted;  // by node: this rank wants it (exchange_want)
     struct node_lists some; // these, if `wants_some`
@@ -63,8 +63,8 @@ enum {
 
 // ---- What is known of a node
 
-// Of a list: positions and velocities, with which forces are computed, and for `whole` also what
-// these lack in precision mixed, forces, and the normals of wind.
+// The fields that a list exchanges are positions and velocities, from which forces are computed; if
+// `whole`, also their low parts in precision mixed, forces, and the normals of wind.
 static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
 {
     if (!x)
@@ -74,8 +74,8 @@ static void add_fields(struct node_fields *fields, real *x, real *y, real *z)
     fields->arrays[fields->count++] = z;
 }
 
-// Whether lengths are found of nodes of the halo with all digits: of springs that may break or
-// yield, and of triangles.
+// Whether lengths at nodes of the halo are found with all digits: those of springs that may break
+// or yield, and of triangles.
 static bool measures_halo(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -136,7 +136,7 @@ static void fill_masses_of(const struct system *system, uint64_t first, uint64_t
     REAL_NAME(constants_fill_nodes)(system->constants, system->topology, nodes);
 }
 
-// The masses of the nodes of others with which this rank computes, and sums.
+// Fills the masses of the nodes of others with which this rank computes and sums.
 static void fill_masses(const struct system *system, const struct exchange *exchange)
 {
     const struct plan_part *part = &exchange->part;
@@ -152,7 +152,7 @@ static void fill_masses(const struct system *system, const struct exchange *exch
             fill_masses_of(system, ends->received[r][i][0], ends->received[r][i][1]);
 }
 
-// The rank with the first node of a tile has it.
+// Finds which packed tiles each rank has: a tile belongs to the rank with its first node.
 static bool find_packed_cuts(const struct system *system, struct exchange *exchange)
 {
     const struct plan_packed *packed = &system->plan->packed;
@@ -168,7 +168,7 @@ static bool find_packed_cuts(const struct system *system, struct exchange *excha
     return exchange->packed_cuts;
 }
 
-// Of the two parts of each tile. Collective.
+// Finds power_cuts, for the two parts of each tile. Collective.
 static void share_power_cuts(struct exchange *exchange)
 {
     uint64_t *const cuts = exchange->power_cuts;
@@ -336,7 +336,7 @@ void REAL_NAME(exchange_ends)(struct system *system, bool velocities, const stru
         if (s->x_low && !measures_halo(system)) {
             struct node_fields all = {.count = 0};
             add_fields(&all, s->x_low, s->y_low, s->z_low);
-            // And others to fill the message, those of velocities or of previous positions.
+            // Other low parts fill the message: those of velocities or of previous positions.
             if (s->vx_low)
                 add_fields(&all, s->vx_low, s->vy_low, s->vz_low);
             else
@@ -373,8 +373,8 @@ static bool connect_nodes(struct node_lists *lists, size_t fields)
                                          RANKS_PLACED_INCOMING | RANKS_PLACED_OUTGOING);
 }
 
-// Makes the messages of what has been found, of so many numbers of a node. Ends all ranks without
-// memory.
+// Makes the messages of what has been found, with so many numbers for each node. Ends all ranks
+// without memory.
 static void connect_around(const struct system *system, bool found, struct around *around,
                            size_t fields, size_t weights)
 {
@@ -405,7 +405,7 @@ static void free_around(struct around *around)
     REAL_NAME(node_lists_free)(&around->weighted);
 }
 
-// At the first time; the lists follow from the scene alone.
+// Called once: the lists follow from the scene alone.
 static void make_reach(const struct system *system, struct exchange *it, size_t fields,
                        size_t weights)
 {
@@ -459,7 +459,7 @@ void REAL_NAME(exchange_around)(const struct system *system, const struct exchan
     free_around(&around);
 }
 
-// The nodes of a rank, array after array; into `all` or out of it.
+// Copies the nodes of a rank, array after array, into `all` or out of it.
 static void copy_moving(const struct exchange *it, const struct node_fields *fields, int rank,
                         bool out)
 {
@@ -472,7 +472,7 @@ static void copy_moving(const struct exchange *it, const struct node_fields *fie
     }
 }
 
-// All arrays at once: of few nodes a message costs more than what it has.
+// Sends all arrays at once: with few nodes a message costs more than its contents.
 static void collect_moving(const struct system *system, const struct exchange *it)
 {
     const struct node_fields fields = moving_fields(system->state, true);
@@ -541,8 +541,8 @@ void REAL_NAME(exchange_arrays)(struct system *system, real *const arrays[3],
     stage_end(&system->clock, STAGE_RANKS, worker);
 }
 
-// The nodes that are wanted, of their owners, in few runs: a node that is not wanted costs less
-// than another run.
+// Lists the nodes that are wanted from their owners, in few runs: a node that is not wanted costs
+// less than another run.
 static bool list_wanted(struct exchange *it, size_t nodes)
 {
     enum { GAP = 16 };
@@ -584,8 +584,9 @@ void REAL_NAME(exchange_want)(struct system *system)
 }
 
 #ifdef TAUT_GUARD_NODES
-// What a rank has not received is far away and fast, so that reading it changes what follows; but
-// for kernels, which read any nodes where they have no springs, and multiply them by 0.
+// Puts the nodes that a rank has not received far away and makes them fast, so that reading them
+// changes the results, except in kernels, which read any nodes where they have no springs and
+// multiply them by 0.
 static void spoil_others(const struct system *system, const struct exchange *it)
 {
     const real far = 1000;
@@ -716,8 +717,7 @@ struct exchange_borders REAL_NAME(exchange_borders)(const struct system *system)
     struct exchange_borders borders = {part->end_tile, part->first_tile};
     if (part->first_tile == part->end_tile)
         return borders;
-    // The first and the last grid may be divided: of a lattice all tiles of a layer are at the
-    // border.
+    // The first and the last grid may be divided: all tiles of a lattice's layer are at the border.
     uint64_t tile = part->end_tile - 1;
     const struct plan_tiling *tiling = &REAL_NAME(sweep_of_tile)(system->sweeps, &tile)->tiling;
     if (tile + 1 < tiling_tile_count(tiling))
@@ -787,7 +787,7 @@ static void add_groups_of_ranks(struct exchange *it, double *rows, size_t width,
     add_in_groups(it->group_sums, width, groups, groups, total);
 }
 
-// Of the power sums only those of tiles are added in groups: what else has many parts is not on
+// Only the power sums of tiles are added in groups: the other sums with many parts are not those of
 // grids.
 static size_t group_of_tiles(const struct system *system)
 {
@@ -846,7 +846,7 @@ const double *REAL_NAME(exchange_kept_time)(const struct exchange *exchange)
     return exchange->kept_count > 0 ? &exchange->evaluations[exchange->kept_count - 1].time : NULL;
 }
 
-// All kept evaluations at once where there are no groups.
+// Adds all kept evaluations at once where there are no groups.
 int REAL_NAME(exchange_add_powers)(struct system *system)
 {
     struct exchange *it = system->exchange;
@@ -866,7 +866,7 @@ const double *REAL_NAME(exchange_add_present_powers)(struct system *system)
     add_powers(system, system->powers, tiles);
     if (!adds_tiles_in_groups(system))
         return NULL;
-    // Those of this rank, and those that it has received after them.
+    // Clear the sums of this rank, and those that it has received after them.
     const size_t first = (size_t)it->power_cuts[ranks_number()];
     const size_t all = (size_t)it->power_cuts[ranks_count()];
     const size_t end = (size_t)it->power_cuts[ranks_number() + 1] + group_of_tiles(system);
@@ -904,7 +904,7 @@ struct range REAL_NAME(exchange_chunk_nodes)(const struct system *system)
                           (size_t)min_u64((uint64_t)chunks.end * SUM_CHUNK, nodes)};
 }
 
-// By worker 0 alone.
+// Called by worker 0 alone.
 static void collect_chunk_sums(struct system *system)
 {
     ranks_collect(system->chunk_sums, sizeof system->chunk_sums[0],
@@ -1005,7 +1005,7 @@ bool REAL_NAME(exchange_any)(struct system *system, bool mine, const struct work
     return REAL_NAME(agree_on_any)(system, &it->any, mine, worker);
 }
 
-// All in one message, with whether each rank has noted all of its nodes.
+// One message has all boxes, and whether each rank has noted all of its nodes.
 void REAL_NAME(exchange_motion)(const struct system *system, struct node_box *boxes, size_t count,
                                 size_t *moved)
 {
@@ -1039,7 +1039,7 @@ void REAL_NAME(exchange_blocks)(const struct system *system, void *data, size_t 
 
 // ---- The whole state
 
-// What nodes remember of their contacts with each collider.
+// Collects the memory that nodes have of their contacts with each collider.
 static void collect_contacts(const struct state *s, const uint64_t *cuts, bool all)
 {
     for (size_t at = 0; s->touching && at < (size_t)s->touches; at += (size_t)s->nodes)
@@ -1051,7 +1051,8 @@ static void collect_contacts(const struct state *s, const uint64_t *cuts, bool a
     }
 }
 
-// Forces of the present state; of the last evaluation if `all` need them, or checkpoints have them.
+// Forces are collected if they are those of the present state; those of the last evaluation only if
+// `all` need them, or if checkpoints have them.
 void REAL_NAME(exchange_collect)(const struct system *system, struct exchange *exchange, bool all)
 {
     const struct state *s = system->state;

@@ -4,9 +4,9 @@
 // (contact/surface_motion.c).
 //
 // Only for steps in which every node moves once, by its velocity afterwards: those of symplectic
-// Euler and velocity Verlet. What moves nodes reports which; whether these were all of them is
-// counted, so that a way of moving nodes that does not report them leaves the boxes unknown instead
-// of wrong. Numeric.
+// Euler and velocity Verlet. Code that moves nodes reports which; whether these were all of them is
+// counted, so that code that moves nodes without reporting them leaves the boxes unknown instead of
+// wrong. Numeric.
 #ifndef TAUT_SPRINGS_MOTION_H
 #define TAUT_SPRINGS_MOTION_H
 
@@ -19,7 +19,7 @@ struct tile_part {
     struct node_rows nodes;
 };
 
-// The nodes of a row of it that are in a range.
+// The nodes of one of its rows that are in a range.
 static inline struct node_rows row_within(const struct node_rows *part, size_t row,
                                           struct range nodes)
 {
@@ -59,7 +59,7 @@ struct motion_boxes {
     size_t *moved;          // nodes, by worker, MOTION_APART numbers apart
 };
 
-// In a cache line of its own each.
+// Each worker's number is in a cache line of its own.
 enum { MOTION_APART = 8 };
 
 // Space for more workers. False without memory: then the boxes are not known.
@@ -73,11 +73,11 @@ static inline bool motion_is_wanted(const struct system *system)
     return system->motion && system->motion->wanted;
 }
 
-// `count` nodes from `first` on have been moved by their velocities, by a worker.
+// Notes that a worker has moved `count` nodes from `first` on by their velocities.
 void REAL_NAME(motion_note)(const struct system *system, size_t first, size_t count, int worker);
 
-// The box of each part, by one worker after a barrier; false if not all nodes have been noted.
-// Forgets them.
+// Returns the box of each part and forgets it; false if not all nodes have been noted. Called by
+// one worker after a barrier.
 bool REAL_NAME(motion_take)(const struct system *system, struct node_box *boxes);
 
 #endif

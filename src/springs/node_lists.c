@@ -142,7 +142,8 @@ static const real *unpack(const struct node_fields *fields, const uint64_t nodes
     return from;
 }
 
-// The nodes of a list, array after array of each pair.
+// Sets the positions of a list's nodes in memory as the pieces of a message, array after array for
+// each pair.
 static void place(const struct node_lists *lists, const struct node_fields *fields, int rank,
                   enum ranks_placed placed)
 {

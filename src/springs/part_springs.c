@@ -1,5 +1,5 @@
-// Implements part_springs.h. What is sent of a spring is its flag, if some springs break, and its
-// rest length, if some yield: of each piece of a list first all flags.
+// Implements part_springs.h. The state of a spring that is sent is its flag, if some springs break,
+// and its rest length, if some yield; each piece of a list has all flags first.
 #include "springs/part_springs.h"
 
 #include <stdlib.h>
@@ -122,7 +122,8 @@ static struct range springs_at(uint64_t node, uint64_t count, struct range nodes
     return (struct range){(size_t)from, (size_t)(to > from ? to : from)};
 }
 
-// Both ends of a run; what they have in common is wanted once.
+// Wants the springs of a run that have either end among the nodes; those with both ends there are
+// wanted once.
 static bool want_run(const struct system *system, const struct plan_parts *parts,
                      const struct plan_part *part, const struct spring_run *run, uint64_t index,
                      struct range nodes, struct node_lists *lists)
@@ -213,7 +214,7 @@ static char *put_piece(const struct state *s, const uint64_t piece[2], char *to)
     return to + flags + lengths;
 }
 
-// The same out of a message.
+// Copies them out of a message.
 static const char *take_piece(const struct state *s, const uint64_t piece[2], const char *from)
 {
     const size_t flags = s->broken ? (size_t)piece[1] * sizeof *s->broken : 0;

@@ -35,7 +35,8 @@ static bool want(struct wanted *wanted, uint64_t first, uint64_t count)
     return true;
 }
 
-// `spring` is the first of a chunk: some of those on no grid are not listed on every rank.
+// The first node of a spring that is the first of a chunk: some springs on no grid are not listed
+// on every rank.
 static size_t node_of_spring(const struct system *system, uint64_t spring)
 {
     if (spring < system->plan->springs.element_count && system->plan->chunk_nodes)
@@ -45,7 +46,7 @@ static size_t node_of_spring(const struct system *system, uint64_t spring)
     return springs_next(&walk, &view) ? view.a : 0;
 }
 
-// Of chunks of springs [first, end) in the order of springs_walk.
+// Wants the nodes of this rank's chunks of springs [first, end), in the order of springs_walk.
 static bool want_springs(const struct system *system, uint64_t first, uint64_t end,
                          struct wanted *wanted)
 {
@@ -70,7 +71,7 @@ static bool owns_face(const struct plan_part *part, const struct face *face)
     return plan_part_owns(part, face_lowest_node(face));
 }
 
-// Of closed bodies, whose volumes are measured.
+// Wants the corners of the faces of a closed body, whose volume is measured.
 static bool want_faces(const struct system *system, const struct topology_body *body,
                        struct wanted *wanted)
 {
@@ -97,7 +98,7 @@ static struct range chunks_within(const struct plan_grid *grid, struct range own
                           begin + (end < count ? end : count)};
 }
 
-// The chunks of a grid's nodes, with those that follow as far as `reach`.
+// Wants the chunks of a grid's nodes, with the nodes that follow as far as `reach`.
 static bool want_grid(const struct plan_grid *grid, uint64_t reach, struct wanted *wanted)
 {
     const uint64_t end_node = grid->first_node + grid->nx * grid->ny * grid->nz;
@@ -107,7 +108,7 @@ static bool want_grid(const struct plan_grid *grid, uint64_t reach, struct wante
     return nodes.first == nodes.end || want(wanted, nodes.first, end - nodes.first);
 }
 
-// Of elements, by their first nodes.
+// Wants the nodes of elements, whose energies are summed by their first nodes.
 static bool want_elements(const struct system *system, struct wanted *wanted)
 {
     for (size_t g = 0; g < system->plan->grid_count; g++) {
@@ -119,9 +120,9 @@ static bool want_elements(const struct system *system, struct wanted *wanted)
     return true;
 }
 
-// Of the power of the damping, which is found of springs on no grid, one after another, and then
-// grid by grid: by nodes, each with the springs that begin there, or by springs, where these are
-// not alike.
+// Wants the nodes for the power of the damping. It is found for springs on no grid, one after
+// another, and then grid by grid: by nodes, each with the springs that begin there, or by springs,
+// where these are not alike.
 static bool want_damping(const struct system *system, struct wanted *wanted)
 {
     uint64_t first = system->constants->springs;
@@ -141,8 +142,8 @@ static bool want_damping(const struct system *system, struct wanted *wanted)
     return true;
 }
 
-// A face among those that are summed in chunks, of which this rank sums those whose first face has
-// its first node here: `own`, of the present chunk.
+// Wants the corners of a face that is summed in chunks. This rank sums the chunks whose first face
+// has its first node here: `own`, for the present chunk.
 static bool want_face(struct wanted *wanted, const struct face *face, uint64_t number, bool *own)
 {
     if (number % SUM_CHUNK == 0)
@@ -153,7 +154,8 @@ static bool want_face(struct wanted *wanted, const struct face *face, uint64_t n
     return true;
 }
 
-// Those in blocks, and then those of cloths, one after another (faces/faces.h).
+// Wants the corners of the faces in blocks, and then of those of cloths, one after another
+// (faces/faces.h).
 static bool want_windy_faces(const struct system *system, struct wanted *wanted)
 {
     const struct plan *plan = system->plan;
@@ -275,8 +277,8 @@ struct range REAL_NAME(chunk_nodes_of_grid)(const struct system *system,
     return chunks_within(grid, system->own_nodes);
 }
 
-// Some chunks at a time, which all ranks get, so that no rank has memory for those of the whole
-// scene.
+// Sums some chunks at a time, which all ranks get, so that no rank needs memory for those of the
+// whole scene.
 double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t elements, element_node node,
                                       chunk_sum sum, const void *argument,
                                       const struct worker *worker)
@@ -332,7 +334,7 @@ static bool find_face(const struct system *system, body_choice chosen, struct fa
     return false;
 }
 
-// values[i] := what face `first` + i of a body adds, of those that this rank computes, otherwise 0.
+// Sets values[i] to what face `first` + i of a body adds, if this rank computes it, otherwise to 0.
 static void find_terms(const struct system *system, const struct face_cursor *first, size_t count,
                        face_term term, double *values, const struct worker *worker)
 {
@@ -347,14 +349,14 @@ static void find_terms(const struct system *system, const struct face_cursor *fi
     }
 }
 
-// What has been added of a body.
+// The sum over the faces of a body so far.
 struct face_sum {
     struct face_cursor cursor;
     double chunk;
     struct running_sum total;
 };
 
-// As in one process: chunk by chunk.
+// Adds the terms chunk by chunk, as one process does.
 static void add_terms(const struct system *system, body_choice chosen, const double *values,
                       size_t count, struct face_sum *sum, double *sums)
 {

@@ -1,10 +1,10 @@
 // Sums over springs and faces where every rank holds only its part of the scene (exchange.h). A
 // chunk of SUM_CHUNK springs belongs to the rank with the first node of its first spring, which
 // also knows the nodes of others that the rest of the chunk has; the sums of all chunks are added
-// in their order, so that no bit depends on the number of ranks. Likewise chunks of a grid's nodes,
-// whose springs reach further, and of the faces of cloths, on which wind acts. The faces of a
-// closed body may lie anywhere on it: each is computed by the rank with the lowest of its nodes,
-// and all ranks add all of them in their order. Numeric.
+// in their order, so that no bit depends on the number of ranks. The same holds for chunks of a
+// grid's nodes, whose springs reach further, and of the faces of cloths, on which wind acts. The
+// faces of a closed body may lie anywhere on it: each is computed by the rank with the lowest of
+// its nodes, and all ranks add all of them in their order. Numeric.
 #ifndef TAUT_SPRINGS_PART_SUMS_H
 #define TAUT_SPRINGS_PART_SUMS_H
 
@@ -33,9 +33,9 @@ bool REAL_NAME(part_sums_want_node)(void *wanted, uint64_t node);
 // The rank with this node sums the chunk that begins with an element.
 typedef size_t (*element_node)(const struct system *system, const void *argument, size_t element);
 
-// The first column of the sum over so many elements (sum_over_chunks), of the nodes that
-// exchange_ends has refreshed. Collective: by all workers of all ranks, while these exchange; all
-// get the same value. Ends with a barrier.
+// The first column of the sum over so many elements (sum_over_chunks), from the nodes that
+// exchange_ends has refreshed. Collective: called by all workers of all ranks, while these
+// exchange; all get the same value. Ends with a barrier.
 double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t elements, element_node node,
                                       chunk_sum sum, const void *argument,
                                       const struct worker *worker);
@@ -45,19 +45,19 @@ double REAL_NAME(sum_chunks_of_parts)(struct system *system, size_t elements, el
 double REAL_NAME(sum_springs_of_parts)(struct system *system, size_t count, chunk_sum sum,
                                        const uint64_t *first, const struct worker *worker);
 
-// Of a grid's nodes those of the chunks that this rank sums.
+// The nodes of a grid in the chunks that this rank sums.
 struct range REAL_NAME(chunk_nodes_of_grid)(const struct system *system,
                                             const struct plan_grid *grid);
 
-// What a face adds to a sum.
+// The term that a face adds to a sum.
 typedef double (*face_term)(const struct system *system, const struct topology_body *body,
                             double origin, uint64_t face);
 
 // Whether something is done with a body.
 typedef bool (*body_choice)(const struct system *system, size_t body);
 
-// sums[b] := that over the faces of body b, for all chosen bodies together, by worker 0. `origin`:
-// the x of the body's first node.
+// Sets sums[b] to the sum over the faces of body b, for all chosen bodies together, by worker 0.
+// `origin`: the x of the body's first node.
 void REAL_NAME(sum_faces_of_parts)(struct system *system, body_choice chosen, face_term term,
                                    double *sums, const struct worker *worker);
 

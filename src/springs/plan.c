@@ -458,7 +458,7 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
         options->tile_nodes ? options->tile_nodes : choose_tile_nodes(topology->node_count);
     plan->packs = !options->reference && !options->no_packing;
 
-    // Grids of springs and faces first; what is on none of them goes into lists.
+    // Finds grids of springs and faces first; all others go into lists.
     taut_status status = TAUT_OK;
     if (!options->reference && !options->no_grids)
         // Constraints have multipliers by spring and no masks, so cut bodies of `xpbd` are listed.

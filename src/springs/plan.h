@@ -19,9 +19,9 @@ struct plan_nodes {
 };
 
 // Adds a body on no grid to ranges of nodes; returns how many there are then. A range has whole
-// bodies that follow each other, as many as it takes for RANGE_NODES. What is done in chunks of so
-// many nodes, the sums of the energy budget among it, begins with each range anew, so that ranks
-// may have some of the ranges (plan_parts.h); and few nodes in many bodies are few ranges.
+// bodies that follow each other, as many as it takes for RANGE_NODES. Loops in chunks of so many
+// nodes, such as the sums of the energy budget, begin with each range anew, so that ranks may have
+// some of the ranges (plan_parts.h); and few nodes in many bodies are few ranges.
 enum { RANGE_NODES = 1024 };
 
 size_t plan_ranges_add(struct plan_nodes *ranges, size_t count, struct plan_nodes body);
@@ -53,8 +53,8 @@ struct plan {
     uint64_t fragile_count;
     uint64_t (
         *fragile_slots)[2]; // the slots of each of them in `packed`, one per end, or PLAN_NO_SLOT
-    // Of packed springs: of each chunk (SUM_CHUNK) of `springs` the first node of its first one,
-    // which also ranks know that have no lists of these.
+    // With packed springs: for each chunk (SUM_CHUNK) of `springs` the first node of its first
+    // spring. Ranks without the lists of these springs know it too.
     uint32_t *chunk_nodes;
     uint64_t chunk_node_count;
 };
@@ -72,12 +72,12 @@ struct plan_options {
     taut_status (*find_kept)(void *context, const struct topology *topology,
                              const struct plan *plan, struct plan_nodes *kept, taut_error *error);
     void *find_kept_context;
-    // Called with its context before lists of a body are read that are absent, and, in between,
-    // when they are not needed for now. NULL: there are none.
+    // The first is called with its context before absent lists of a body are read, the second when
+    // they are not needed for now. NULL: no lists are absent.
     taut_status (*load)(void *context, size_t body, taut_error *error);
     void (*unload)(void *context, size_t body);
-    // Called with its context while springs are packed: of bodies whose nodes come before `node`
-    // none of the lists is read any more. NULL: nothing.
+    // Called with its context while springs are packed: the lists of bodies whose nodes come before
+    // `node` are not read any more. May be NULL.
     void (*packed)(void *context, uint64_t node);
 };
 
@@ -85,8 +85,8 @@ taut_status plan_make(const struct topology *topology, const struct plan_options
                       const taut_allocator *allocator, struct plan **result, taut_error *error);
 
 // Whether all tiles of packed springs are kept; if not, plan_pack_rest packs the others too. Then
-// slots have other numbers, and plan_release_build_data follows when everything by slot has been
-// made again.
+// slots have other numbers, and plan_release_build_data follows when everything that is stored by
+// slot has been made again.
 bool plan_packs_all(const struct plan *plan);
 taut_status plan_pack_rest(const struct topology *topology, struct plan *plan, taut_error *error);
 
@@ -157,7 +157,7 @@ static inline uint32_t plan_off_grid_spring(const struct plan *plan, uint64_t i)
     return plan_element(&plan->springs, i);
 }
 
-// The other way round, of packed springs, which have the topology's order.
+// The inverse, for packed springs, which have the topology's order.
 uint64_t plan_off_grid_index(const struct plan *plan, uint64_t spring);
 
 // Springs on no grid that are listed, by their indices: the next ones that follow each other after
@@ -166,7 +166,8 @@ uint64_t plan_off_grid_index(const struct plan *plan, uint64_t spring);
 bool plan_next_listed(const struct topology *topology, const struct plan *plan,
                       struct plan_nodes *run);
 
-// Those of the body of a node on no grid, of packed springs; of others all.
+// The indices of the listed springs that may have this node on no grid: with packed springs those
+// of its body, otherwise all.
 struct plan_nodes plan_listed_near(const struct topology *topology, const struct plan *plan,
                                    uint64_t node);
 

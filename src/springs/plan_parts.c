@@ -287,7 +287,7 @@ static bool add_boxes_of_tile(const struct plan *plan, const struct plan_parts *
 // on every rank.
 enum { OVER_THE_END = 2 };
 
-// The nodes after its tiles that a part reads: rows, of a lattice layers.
+// The nodes after its tiles that a part reads: rows, or layers of a lattice.
 static bool add_grid_needs(const struct topology *topology, const struct plan *plan,
                            const struct plan_parts *parts, int number, const struct plan_grid *grid,
                            struct plan_part *part)
@@ -380,7 +380,7 @@ static int compare_boxes(const void *left, const void *right)
     return a->which < b->which ? -1 : a->which > b->which;
 }
 
-// What the tiles with nodes of the part read.
+// Adds the nodes that tiles with nodes of the part read.
 static bool add_ring_tiles(const struct plan_rings *rings, struct plan_part *part)
 {
     for (uint64_t t = 0; t < rings->tile_count; t++) {
@@ -445,7 +445,7 @@ static bool add_face_nodes(const struct topology *topology, const struct plan *p
 }
 
 // Faces in blocks: the blocks with nodes of the part, whose contributions to a node are added in
-// one order. Those of a chunk of sums are measured by the part with its first node.
+// one order. The part with the first node of a chunk of sums measures that chunk.
 static bool add_block_needs(const struct topology *topology, const struct plan *plan,
                             struct plan_part *part)
 {
@@ -604,7 +604,7 @@ static bool add_fragile_needs(const struct topology *topology, const struct plan
     return true;
 }
 
-// Sorts both lists, and leaves out what is in them twice.
+// Sorts both lists, and removes duplicates.
 void plan_part_tidy(struct plan_part *part)
 {
     size_t kept = 0;

@@ -1,8 +1,8 @@
-// Parts of a plan: which rank owns which nodes, and what it needs of the others. Every rank owns
+// Parts of a plan: which rank owns which nodes, and what it needs from the others. Every rank owns
 // one run of consecutive nodes, and no tile of a grid is divided: a rope and a cloth are cut
 // between tiles of rows, a lattice between layers of tiles, and nodes on no grid between small
-// bodies (plan_parts_whole), or at multiples of PART_NODES.
-// Numbers stay those of the whole scene, so that no other module translates any.
+// bodies (plan_parts_whole), or at multiples of PART_NODES. Numbers stay those of the whole scene,
+// so that no other module translates any.
 //
 // A part computes the springs of its own tiles. It reads positions and velocities of nodes of
 // others, its halo, and adds the halo contributions (springs/grid/plan.h) of their tiles to its own
@@ -57,13 +57,13 @@ struct plan_chunk {
     bool counts;
 };
 
-// What one part computes and needs. The lists ascend.
+// The tasks and needs of one part. The lists ascend.
 struct plan_part {
     uint64_t first_node, end_node;
     uint64_t first_tile, end_tile;     // of grids
     uint64_t first_packed, end_packed; // tiles of packed springs that have nodes of the part
-    // The nodes whose forces are computed: also those of other parts in these tiles, where what is
-    // computed means nothing.
+    // The nodes whose forces are computed: also those of other parts in these tiles, whose results
+    // are meaningless.
     uint64_t first_computed, end_computed;
     struct plan_nodes *halo;
     size_t halo_count, halo_capacity;
@@ -75,9 +75,10 @@ struct plan_part {
     uint64_t first_touched, end_touched;
     // Nodes of others, which complete its last chunk; with colliders its blocks of contacts too.
     struct plan_nodes rest_before, rest;
-    // Whether it computes a block of faces: each with nodes of the part. NULL without any.
+    // Whether it computes a block of faces: it computes each that has nodes of the part. NULL
+    // without any.
     uint8_t *face_blocks;
-    // What it does with each part of the elements that no sweep computes, and whether it needs the
+    // How it treats each part of the elements that no sweep computes, and whether it needs the
     // strains of a chunk of folds (elements/parts.h). NULL without any.
     uint8_t *elements, *folds;
     struct plan_chunk *fragile;
@@ -123,9 +124,8 @@ struct plan_part_range plan_parts_of_fragile(const struct topology *topology,
                                              const struct plan_parts *parts, size_t body);
 
 // How many of springs [first, end) of the topology, from the first on, are alike: one part counts
-// them all
-// (`owner`; on no grid: has them), none of them breaks or yields (PLAN_NO_PART), or they are those
-// of a body that is divided, in the builders' order (PLAN_SEVERAL_PARTS).
+// them all (`owner`; on no grid, it has them), none of them breaks or yields (PLAN_NO_PART), or
+// they are those of a body that is divided, in the builders' order (PLAN_SEVERAL_PARTS).
 enum { PLAN_NO_PART = -1, PLAN_SEVERAL_PARTS = -2 };
 
 struct plan_spring_piece {
@@ -158,10 +158,10 @@ taut_status plan_part_make(const struct topology *topology, const struct plan *p
 void plan_part_free(struct plan_part *part);
 
 // Where ranks hold only their parts: whether a part needs no lists of springs of a body, of which
-// it has no node, nor reads any but by messages. What springs a chunk has that begins with one of
-// its own is needed, and bodies of which some nodes are in its last chunk. Bodies with elements,
-// springs with materials of their own, most pairs of nodes joined, or in scenes where springs on no
-// grid may break or yield, are always needed.
+// it has no node, and reads none except by messages. The springs of a chunk that begins with one of
+// its own are needed, and so are bodies with nodes in its last chunk. Bodies with elements, springs
+// with materials of their own, most pairs of nodes joined, or in scenes where springs on no grid
+// may break or yield, are always needed.
 bool plan_part_forgets(const struct topology *topology, const struct plan *plan,
                        const struct plan_parts *parts, int number, size_t body);
 
@@ -181,8 +181,8 @@ struct plan_part_counts {
     uint64_t first_node;
     uint64_t nodes, springs; // springs by their first node
     uint64_t halo_nodes, contribution_nodes;
-    uint64_t own_contribution_nodes; // of its own tiles, to any others
-    uint64_t off_grid;               // of the nodes those on no grid
+    uint64_t own_contribution_nodes; // of its own tiles, to any other tiles
+    uint64_t off_grid;               // nodes on no grid
     int peers;                       // parts that it receives from
 };
 
@@ -190,9 +190,9 @@ struct plan_part_counts plan_part_counts(const struct topology *topology, const 
                                          const struct plan_parts *parts,
                                          const struct plan_part *part);
 
-// The same of part `number` of `count`, without springs, before there is a plan: of bodies only the
-// numbers of their first nodes, nodes and springs are read, and of grids only body, first node and
-// tiling. What springs on no grid reach is left out of the halo. TAUT_ERROR_MEMORY.
+// The same of part `number` of `count`, without springs, before there is a plan: only the numbers
+// of first nodes, nodes and springs of bodies are read, and only body, first node and tiling of
+// grids. The halo omits the nodes that springs on no grid reach. TAUT_ERROR_MEMORY.
 struct expected_grids {
     struct plan_grid *grids;
     size_t grid_count;

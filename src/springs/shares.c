@@ -1,4 +1,4 @@
-// What ranks share of steps that all of them compute (shares.h).
+// The work that ranks share in steps that all of them compute (shares.h).
 #include "springs/shares.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 struct shares {
     struct plan_parts parts;        // rank r has the rows of nodes [cuts[r], cuts[r + 1])
     const struct plan_parts *nodes; // and holds these nodes; NULL: all
-    struct node_lists halo;         // what its rows read of others
+    struct node_lists halo;         // nodes of others that its rows read
     struct node_lists own;          // its nodes whose rows others have; with `nodes`, as the next
     struct node_lists around;       // nodes of others that belong to its rows or are read by them
     bool everything;                // they may read any node
     bool any;                       // the result of shares_any
 };
 
-// Others than those of exchange.c, which a rank that holds only its part has too.
+// These differ from the tags of exchange.c, which a rank that holds only its part uses too.
 enum { TAG_ROWS = 20, TAG_READ, TAG_RETURNED, TAG_OWN, TAG_AROUND };
 
 struct shared_nodes {
@@ -26,7 +26,7 @@ struct shared_nodes {
     struct node_lists read, returned;
 };
 
-// ---- What rows read
+// ---- The nodes that rows read
 
 // How far from a node of a grid its row reaches, by springs and, two nodes in a row, two rows and
 // one layer, by elements.
@@ -40,7 +40,7 @@ static uint64_t reach_of(const struct topology_body *body, const struct plan_gri
     return reach;
 }
 
-// The nodes at the other ends of springs, and those of elements of grids.
+// Adds the nodes at the other ends of springs, and those of elements of grids.
 static bool add_spring_needs(const struct system *system, struct plan_part *part)
 {
     const struct topology *topology = system->topology;
@@ -73,7 +73,7 @@ static bool add_spring_needs(const struct system *system, struct plan_part *part
     return true;
 }
 
-// The other corners of faces on which wind acts.
+// Adds the other corners of faces on which wind acts.
 static bool add_face_needs(const struct topology *topology, struct plan_part *part)
 {
     for (size_t b = 0; topology->environment.wind.present && b < topology->body_count; b++) {
@@ -94,7 +94,7 @@ static bool add_face_needs(const struct topology *topology, struct plan_part *pa
 
 // ---- Making
 
-// Wants nodes of their owners by `parts`, but not those of `known`.
+// Wants nodes from their owners by `parts`, except nodes [known[0], known[1]).
 static bool want_others(struct node_lists *lists, const struct plan_parts *parts,
                         struct plan_nodes nodes, const uint64_t known[2])
 {
@@ -110,7 +110,8 @@ static bool want_others(struct node_lists *lists, const struct plan_parts *parts
     return true;
 }
 
-// Of a rank that holds nodes [own[0], own[1]): `rows` has its rows and what they read.
+// Finds what a rank wants that holds nodes [own[0], own[1]); `rows` has its rows and what they
+// read.
 static bool find_wants_of_part(struct shares *shares, const struct plan_part *rows)
 {
     const uint64_t *own = shares->nodes->cuts + ranks_number();
@@ -291,7 +292,7 @@ void REAL_NAME(shared_nodes_add)(struct shared_nodes *lists, struct plan_nodes n
         fail_to_list();
 }
 
-// What is returned goes to those of whom it is wanted.
+// Exchanges both directions: results go to the ranks from which they are listed as wanted.
 static void turn_round(struct node_lists *lists)
 {
     uint64_t(**const pairs)[2] = lists->sent;

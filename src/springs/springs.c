@@ -94,8 +94,8 @@ static void sweep_tiles(struct system *system, const struct tiles_task *task, st
     }
 }
 
-// Of several ranks: half of the tiles inside while the halo arrives, the tiles at the end, and the
-// other half while their contributions are under way.
+// On several ranks: sweeps half of the tiles inside while the halo arrives, then the tiles at the
+// end, and the other half while their contributions are under way.
 static void sweep_part(struct system *system, const struct tiles_task *task,
                        const struct worker *worker)
 {
@@ -193,7 +193,7 @@ bool REAL_NAME(springs_next_on_grid)(struct spring_walk *walk, struct spring_vie
     const struct plan *plan = system->plan;
     const struct topology *topology = system->topology;
     const struct state *s = system->state;
-    uint64_t begin = plan->springs.element_count; // position of the grid's first spring
+    uint64_t begin = plan->springs.element_count; // index of the grid's first spring
     for (size_t g = 0; g < plan->grid_count; g++) {
         const struct plan_grid *grid = &plan->grids[g];
         const struct topology_body *body = &topology->bodies[grid->body];
@@ -244,8 +244,8 @@ struct range REAL_NAME(springs_outside_rows)(const struct system *system)
     return range;
 }
 
-// The springs at a node of a grid that is described by directions: of each direction the spring
-// that ends at the node and the one that starts there.
+// Visits the springs at a node of a grid that is described by directions: for each direction the
+// spring that ends at the node and the one that starts there.
 static void visit_directions(const struct system *system, const struct plan_grid *grid,
                              uint64_t node, spring_callback visit, void *context)
 {

@@ -75,8 +75,9 @@ void REAL_NAME(constraints_iterate)(const struct system *system, double step, bo
 
 // ---- Breaking and yielding
 
-// Marks springs that are stretched beyond break_at as broken; they stay broken. `elapsed`: the part
-// of the step that has passed, 1 where forces at its end are evaluated before it is counted.
+// Marks springs that are stretched beyond break_at as broken; they stay broken. `elapsed`: the
+// fraction of the step that has passed, 1 where forces at its end are evaluated before it is
+// counted.
 void REAL_NAME(springs_break)(struct system *system, double elapsed, const struct worker *worker);
 
 // Changes the rest lengths of springs that are strained beyond yield_at. Called once per step, at
@@ -87,8 +88,9 @@ void REAL_NAME(springs_yield)(struct system *system, const struct worker *worker
 // outside. Called by one worker alone.
 void REAL_NAME(springs_refresh)(const struct system *system);
 
-// Of several ranks, by worker 0 alone: what breaking and yielding has lost, on all ranks; and which
-// springs are broken and their rest lengths, on those that keep them.
+// On several ranks, called by worker 0 alone: the first gives all ranks the energy that breaking
+// and yielding has lost; the second gives the ranks that keep them the broken flags and rest
+// lengths of springs.
 void REAL_NAME(springs_share_losses)(const struct system *system, const struct plan_part *part);
 void REAL_NAME(springs_collect)(const struct system *system, const struct plan_part *part,
                                 bool keeps);

@@ -121,7 +121,7 @@ enum tangent_kind {
     // K itself: symmetric, but possibly indefinite (compressed springs, gas).
     TANGENT_EXACT,
     // A positive semidefinite part of K: a spring's stiffness across its direction only if
-    // positive, of gas only -dP/dV g g', of contacts only k n n'.
+    // positive, only -dP/dV g g' of gas, only k n n' of contacts.
     TANGENT_DEFINITE,
 };
 
@@ -155,7 +155,7 @@ struct tangent_constants {
     // 1 / L, REAL_TINY where L = 0, and 0 where there is no spring or it is slack or broken.
     real *inverse;
     real *ratio; // L0 / L if rest lengths can change, otherwise NULL
-    // Of a weighted direction: the factor of stiffness and damping; NULL if it is 1 everywhere.
+    // For a weighted direction: the factor of stiffness and damping; NULL if it is 1 everywhere.
     const real *shares;
 };
 
@@ -206,8 +206,8 @@ struct spring_rows {
 // Nodes per item of a grid or of listed springs: few enough that their data stay in a cache.
 enum { TANGENT_ITEM_NODES = 2048 };
 
-// Nodes whose rows are computed together: of a grid, of a tile of packed springs, or, if both are
-// NULL, of listed springs.
+// Nodes whose rows are computed together: those of a grid, of a tile of packed springs, or, if both
+// are NULL, of listed springs.
 struct tangent_item {
     const struct tangent_grid *grid;
     const struct packed_tile *tile;

@@ -25,7 +25,7 @@ static inline struct tangent_sources tangent_sources(const struct tangent_produc
                                     product->out[2] + first, nodes};
 }
 
-// Loads lanes of a caller's vector, which has no padding: positions outside of it are not read, and
+// Loads lanes of a caller's vector, which has no padding: indices outside of it are not read, and
 // their lanes are 0. `inside`: no lane is outside.
 static wide tangent_load_some(const real *p, int64_t at, int64_t nodes)
 {

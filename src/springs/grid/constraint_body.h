@@ -2,10 +2,9 @@
 // for each instruction set by kernels/table.h; grid/constraints.c determines the order of rows.
 //
 // Springs to another row share no node, so a register of them is solved at once, with the result of
-// solving them one after another. Of springs along a row, every second one is solved first and then
-// the others: the lanes of the others are masked, and the change of velocity at the far end of a
-// spring is moved to its lane within the registers, so that no node is loaded right after it was
-// stored.
+// solving them one after another. Along a row, every second spring is solved first and then the
+// others: the lanes of the others are masked, and the change of velocity at the far end of a spring
+// is moved to its lane within the registers, so that no node is loaded right after it was stored.
 #include "kernels/kernels.h"
 #include "springs/constraint.h"
 #include "simd/wide3.h"

@@ -58,8 +58,8 @@ struct corner_forces {
     struct wide3 own, far, one, next;
 };
 
-// The area of cells, of whose forces -p and p act on corners (0,0) and (1,1), q and -q on (1,0) and
-// (0,1).
+// Adds the forces of the area of cells: -p and p act on corners (0,0) and (1,1), q and -q on (1,0)
+// and (0,1).
 WIDE_INLINE void add_area(const struct sweep_elements *of, const struct separation *one,
                           const struct separation *middle, const struct separation *right,
                           wide_mask exists, struct variant variant, struct corner_forces *forces,

@@ -44,8 +44,8 @@ struct spring_lines {
     size_t grid_count; // grids that have lines
     struct line_family (*families)[FAMILIES_MAX];
     size_t covered; // nodes on lines
-    // Of ranks that share lines, since the first update: what they read and return, and the
-    // solutions for columns. NULL otherwise.
+    // On ranks that share lines, since the first update: the nodes that they read and return, and
+    // the solutions for columns. NULL otherwise.
     struct shared_nodes *shared;
     struct node_vectors columns;
 };
@@ -244,7 +244,7 @@ static struct range share_of_bundles(const struct spring_lines *lines,
     return (struct range){own.first + share.first, own.first + share.end};
 }
 
-// Rows are consecutive nodes, and of columns beside each other those of each row.
+// The nodes of rows are consecutive, and so are those of adjacent columns within each row.
 static void add_shared(struct spring_lines *lines, const struct line_family *family)
 {
     const struct range own = own_bundles(lines, family);
@@ -264,7 +264,7 @@ static void add_shared(struct spring_lines *lines, const struct line_family *fam
      true);
 }
 
-// By one worker of all ranks, which end without memory.
+// Called by one worker of all ranks, which end without memory.
 static void share_lines(struct spring_lines *lines)
 {
     struct system *system = lines->tangent->system;
@@ -435,7 +435,7 @@ static void take_columns(const struct spring_lines *lines, const struct line_fam
     }
 }
 
-// Of several ranks: rows are complete where this rank has nodes, columns only after their return.
+// On several ranks, rows are complete where this rank has nodes, columns only after their return.
 static void apply_shared(const struct spring_lines *lines, struct node_vectors r,
                          struct node_vectors z, const struct worker *worker)
 {

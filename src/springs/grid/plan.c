@@ -39,7 +39,7 @@ static bool is_plain(const struct material *material)
     return material->law == LAW_LINEAR && !has_state(material);
 }
 
-// Of a grid with gaps the kernels mask springs anyway, so springs that go slack cost nothing more.
+// On a grid with gaps the kernels mask springs anyway, so springs that go slack cost nothing more.
 static bool is_allowed(const struct material *material, bool gaps)
 {
     return gaps ? material->law != LAW_RIGID && !has_state(material) : is_plain(material);

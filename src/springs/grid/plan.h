@@ -103,13 +103,13 @@ struct plan_grid {
     struct direction directions[DIRECTIONS_MAX];
     int direction_count;
     bool weighted;     // all directions are (scene/direction.h); it then has layers of several rows
-    bool has_elements; // (elements/) of a cloth, which sweeps compute together with its springs
+    bool has_elements; // of a cloth (elements/), which sweeps compute together with its springs
     // Whether some of its springs can break or yield. Then all of them have entries in the state's
     // spring arrays, in the builder's order: direction after direction, and within a direction row
     // after row.
     bool stateful;
     uint64_t first_state_index;
-    // Of a grid from which springs were cut, which is never stateful; otherwise NULL.
+    // Only for a grid from which springs were cut, which is never stateful; otherwise NULL.
     // missing[GAP_GUARD + direction.first_spring + i]: 1 if spring i of the direction does not
     // exist. rows_with_gaps[j + k ny], with the rows of the tiling: 1 if some spring that would
     // start there does not exist.

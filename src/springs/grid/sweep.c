@@ -240,8 +240,8 @@ static bool make_shares(struct sweep *sweep, const taut_allocator *allocator)
     return true;
 }
 
-// The weight of the line along x or along y that starts at node i of a row, 0 if it has none. Of
-// `rows`, the first has the weights of centres along x, the second those along y.
+// The weight of the line along x or along y that starts at node i of a row, 0 if it has none.
+// rows[0] has the weights of centres along x, rows[1] those along y.
 static real weight_of_line(const real *const rows[2], int line, uint64_t i, uint64_t nx)
 {
     if (line == 1)

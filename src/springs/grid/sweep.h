@@ -1,4 +1,4 @@
-// What a sweep over a grid works with: its passes, its masks and its buffers of sums, reactions and
+// The data of a sweep over a grid: its passes, its masks and its buffers of sums, reactions and
 // halo contributions. sweep.c decides which rows go where; the arithmetic is in force_body.h and
 // cloth_body.h. Numeric: compiled for float and for double.
 //
@@ -39,7 +39,7 @@ struct sweep_pass {
     enum sweep_damping damping; // UNDAMPED only if all of its springs are
     int dy, dz;
     bool special; // some of its springs can break, yield or go slack, or were cut
-    // Of a weighted grid: a direction does not move along the rows, so that its springs at their
+    // On a weighted grid: a direction does not move along the rows, so that its springs at their
     // ends have half the constants. Constants that vary from row to row need no other kernel.
     bool halves_ends;
     int step; // SWEEP_THREE: 1 or 2; SWEEP_ONE: the difference of positions along the rows
@@ -71,7 +71,7 @@ struct sweep_elements {
     size_t common_count;
 };
 
-// What acts on nodes of grids in every step besides springs, gravity and drag.
+// The forces on nodes of grids in every step besides springs, gravity and drag.
 enum sweep_load { LOAD_NOTHING, LOAD_WIND, LOAD_ANYTHING };
 
 struct sweep {
@@ -85,8 +85,8 @@ struct sweep {
     // partner dx further along its row.
     uint32_t *bits[2 * GRID_REACH + 1];
     size_t bit_words;
-    // Of a grid that is weighted or has elements, otherwise NULL: for node i of a chunk the share
-    // of springs across rows, 1/2 at the ends of rows of a weighted grid and 1 elsewhere, and
+    // If the grid is weighted or has elements, otherwise NULL: for node i of a chunk the share of
+    // springs across rows, 1/2 at the ends of rows of a weighted grid and 1 elsewhere, and
     // SHARE_GUARD more.
     real *end_shares;
     size_t share_count;

@@ -23,8 +23,8 @@ struct chunk_start {
 
 struct tile_builder;
 
-// The arrays that grow while chunks are packed: of tiles that are kept, and of chunks that are in
-// no tile yet. `ends` are node numbers until their tile is made.
+// The arrays that grow while chunks are packed: those of tiles that are kept, and of chunks that
+// are in no tile yet. `ends` are node numbers until their tile is made.
 struct packing {
     const struct topology *topology;
     const struct plan *plan;
@@ -573,8 +573,7 @@ static void remove_items(void *items, size_t size, size_t first, size_t end, siz
         memmove(begin + first * size, begin + end * size, (count - end) * size);
 }
 
-// Removes what has been packed of the open chunks up to `to`; what has been packed after them
-// moves.
+// Removes the packed data of the open chunks up to `to`, and moves the data after them.
 static void drop_chunks(struct packing *p, size_t to)
 {
     const struct chunk_start from = p->chunks[p->open], end = p->chunks[to];
@@ -728,7 +727,7 @@ static bool pack_nodes(struct packing *p, uint64_t first, uint64_t end)
         if (!start_chunk(p, first, count) || !pack_chunk(p, first, count))
             return false;
         p->sell_chunk_count++;
-        // A tile also needs where the chunk after it begins.
+        // A tile also needs the start of the chunk after it.
         if (!start_chunk(p, 0, 0) || !make_certain_tiles(p->builder))
             return false;
     }

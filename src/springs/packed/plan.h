@@ -73,8 +73,8 @@ struct packed_tile {
     bool damped;        // some spring is damped, so records hold velocities
 };
 
-// Of several ranks that hold only their parts each keeps the columns of the tiles with nodes of its
-// own; of other tiles it knows the nodes alone, and these have no chunks.
+// A rank that holds only its part keeps the columns of the tiles with nodes of its own; other tiles
+// have nodes but no chunks.
 //
 // Slots number the rest lengths of packed springs: one for each lane of each column, then one for
 // each overflow spring.
@@ -104,8 +104,8 @@ struct plan_packed {
 struct plan;
 struct plan_nodes;
 
-// Which tiles are kept: those with any of these nodes (NULL: all); how to get lists that are
-// absent, and whom to tell how far they have been read (plan_options).
+// Which tiles are kept: those with any of these nodes (NULL: all); and the functions that load
+// absent lists and report how far they have been read (plan_options).
 struct packed_choice {
     const struct plan_nodes *kept;
     taut_status (*load)(void *context, size_t body, taut_error *error);

@@ -195,7 +195,7 @@ static taut_status check_body_rings(const struct topology *topology,
                 return inconsistent(node, "a column leaves a ring", error);
         for (uint32_t at = 0; tile->sell_chunk_count == 0 && at < tile->node_count;
              at += RING_GROUP)
-            (void)ring_walk_next(&walk, nodes); // of a tile that is not kept
+            (void)ring_walk_next(&walk, nodes); // skips a tile that is not kept
         node += tile->node_count;
     }
     return TAUT_OK;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-// Adds one to the count of each end that is listed, or puts it there, of springs [first, end).
+// Counts the ends of springs [first, end) that are listed, or puts them in their positions.
 static void pass_some_ends(const struct topology *topology, const struct plan *plan, uint64_t first,
                            uint64_t end, struct node_springs *springs, bool put)
 {
@@ -36,7 +36,7 @@ static bool spans_are_known(const struct node_springs *springs)
            springs->spanned_count == springs->spring_count;
 }
 
-// Of all springs but those that are known to have no end here.
+// Does this for all springs, except those that are known to have no end here.
 static void pass_ends(const struct topology *topology, const struct plan *plan,
                       struct node_springs *springs, bool put)
 {

@@ -29,17 +29,18 @@ struct node_span {
     uint32_t least, most;
 };
 
-// Frees all, and forgets what it was of.
+// Frees everything, and forgets the nodes and springs.
 void node_springs_free(struct node_springs *springs);
 
-// Of the nodes and springs whose numbers it has. False without memory.
+// Lists the springs of the nodes whose numbers `springs` has, among the springs whose numbers it
+// has. False without memory.
 bool node_springs_list(const struct topology *topology, const struct plan *plan,
                        struct node_springs *springs);
 
-// The springs of nodes [first, end) at least, and of others that follow: with some 260,000
-// springs, since those of all at once would be the most memory that a scene ever takes. Lists that
-// are absent are loaded before
-// (`choice`). False without memory, or if that fails: then *status is not TAUT_OK.
+// Lists the springs of nodes [first, end) at least, and of others that follow: some 260,000 springs
+// at a time, since the springs of all nodes at once would be the most memory that a scene ever
+// takes. Lists that are absent are loaded before (`choice`). False without memory, or if that
+// fails: then *status is not TAUT_OK.
 bool node_springs_find(const struct topology *topology, const struct plan *plan,
                        const struct packed_choice *choice, uint64_t first, uint64_t end,
                        struct node_springs *springs, taut_status *status, taut_error *error);
