@@ -38,7 +38,7 @@ static int corner_of(const uint32_t nodes[3], uint32_t node)
     return nodes[0] == node ? 0 : nodes[1] == node ? 1 : 2;
 }
 
-// The nodes of a patch; returns the number of its edges.
+// Finds the nodes of a patch; returns the number of its edges.
 static int find_nodes(const struct bending_surface *surface, size_t triangle,
                       uint32_t nodes[PATCH_NODES])
 {
@@ -240,8 +240,8 @@ void REAL_NAME(bending_join)(const struct topology *topology, struct element_ben
     set_times(topology, bending);
 }
 
-// Some rows at a time, which have several times the space that they take in the end: adds their
-// numbers to the count, or, where the matrix has space for them, puts them there.
+// Packs some rows at a time, which take several times their final space: adds their numbers to the
+// count, or, where the matrix has space for them, puts them there.
 static bool pack_rows(const struct bending_surface *surface, struct range nodes, bool put,
                       struct element_bending *bending)
 {
@@ -330,7 +330,7 @@ taut_status REAL_NAME(bending_make)(const struct system *system, struct element_
     bool done = curved && bending_surface_find_curved(topology, all ? 1 : WINDOWS, curved) &&
                 (all || REAL_NAME(folds_choose)(topology, curved, WINDOWS, held, &choice));
     if (!all)
-        memory_trim(); // of the lists of windows, before folds take memory
+        memory_trim(); // releases the lists of windows, before folds take memory
     bending->known = hull(nodes, choice.nodes);
     done = done && bending_surface_make(topology, curved, bending->known,
                                         all ? NULL : choice.starts, &surface);

@@ -154,7 +154,7 @@ static real weight_of(const struct system *system, const struct elements_body *b
     return clamped ? 2 * side : side;
 }
 
-// Appends a row of weights unless one of the last rows is the same; returns where it begins.
+// Appends a row of weights unless one of the last rows is the same; finds where it begins.
 static bool add_row(const struct system *system, struct elements_body *body, size_t *capacity,
                     const real *row, size_t *start)
 {
@@ -721,8 +721,8 @@ static void sum_triangles(const struct system *system, const void *argument, str
     }
 }
 
-// By differences, so that the distance from the origin does not matter: x'Qx is the sum of
-// -Q_ij |x_j - x_i|^2 / 2 over all i and j.
+// Computed from differences, so that the distance from the origin does not matter: x'Qx is the sum
+// of -Q_ij |x_j - x_i|^2 / 2 over all i and j.
 static void sum_bending(const struct system *system, const void *argument, struct range range,
                         double sums[SUM_WIDTH])
 {

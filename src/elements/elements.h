@@ -44,7 +44,7 @@ struct element {
 };
 
 // The nodes of a rank, and those around which it needs triangles and folds: its own, of its chunks
-// of nodes, and of all small bodies with any of these (exchange_bounds_nodes). Of a process that
+// of nodes, and of all small bodies with any of these (exchange_bounds_nodes). For a process that
 // needs all, both are all nodes.
 struct element_nodes {
     struct range own, near;
@@ -54,12 +54,12 @@ struct element_nodes {
 taut_status REAL_NAME(elements_make)(struct system *system, struct element_nodes held,
                                      taut_error *error);
 
-// Makes those of all nodes, where it has been made for some. No elements change for which it had
-// been made. TAUT_ERROR_MEMORY: nothing has changed.
+// Makes the elements of all nodes, where they have been made for some. Existing elements do not
+// change. TAUT_ERROR_MEMORY: nothing has changed.
 taut_status REAL_NAME(elements_complete)(struct system *system, taut_error *error);
 void REAL_NAME(elements_free)(struct system *system);
 
-// What constants of several ranks with parts depend on that is known by all of them together.
+// On several ranks with parts: combines the values of all ranks on which their constants depend.
 // Collective.
 void REAL_NAME(elements_join)(const struct system *system);
 
@@ -74,7 +74,7 @@ uint64_t REAL_NAME(elements_bytes)(const struct system *system);
 void REAL_NAME(elements_add)(struct system *system, bool swept, bool powers,
                              const struct worker *worker);
 
-// The power, W, that elements_add has measured; by any worker after its barrier.
+// The power, W, that elements_add has measured; called by any worker after its barrier.
 double REAL_NAME(elements_measured_power)(const struct system *system);
 
 // The energy of all elements, J, and the power that their damping dissipates now, W; every worker
@@ -83,17 +83,17 @@ double REAL_NAME(elements_energy)(struct system *system, const struct worker *wo
 double REAL_NAME(elements_power)(struct system *system, const struct worker *worker);
 
 // ---- The tangent (forces/tangent.h): the stiffness K = -dF/dx of kind TANGENT_EXACT is complete;
-// of TANGENT_DEFINITE it is k g g' of cells, with g the gradient of M, where k is positive, and
-// that of triangles without the part of their tensions that presses.
+// that of kind TANGENT_DEFINITE is k g g' of cells, with g the gradient of M, where k is positive,
+// and that of triangles without the compressive part of their tensions.
 
-// out += (stiffness K + damping C) in, for these rows; others then mean nothing. Ends with a
+// out += (stiffness K + damping C) in, for these rows; others are then undefined. Ends with a
 // barrier.
 void REAL_NAME(elements_tangent_add)(const struct system *system, struct range rows,
                                      enum tangent_kind kind, real stiffness, real damping,
                                      struct node_vectors in, struct node_vectors out,
                                      const struct worker *worker);
 
-// Adds the diagonal 3 x 3 blocks of the same matrix, of cells only k g g'. Ends with a barrier.
+// Adds the diagonal 3 x 3 blocks of the same matrix, but only k g g' of cells. Ends with a barrier.
 void REAL_NAME(elements_tangent_blocks)(const struct system *system, enum tangent_kind kind,
                                         real stiffness, real damping, real (*blocks)[6],
                                         const struct worker *worker);
@@ -115,13 +115,14 @@ struct element_bound {
 
 typedef void (*element_bound_callback)(void *context, const struct element_bound *bound);
 
-// Visits the contributions of all elements that have nodes in the range; by any worker alone.
+// Visits the contributions of all elements that have nodes in the range. Called by any worker
+// alone.
 void REAL_NAME(elements_visit_bounds)(const struct system *system, struct range nodes,
                                       element_bound_callback visit, void *context);
 
 // The trace of K of all elements, N/m, at the present positions: without the part of tensions and
-// of negative stiffnesses. Every worker receives the same value, for which positions of all nodes
-// are needed, or of ranks with parts their own. Ends with a barrier.
+// of negative stiffnesses. Every worker receives the same value, for which the positions of all
+// nodes are needed, or, on ranks with parts, those of their own nodes. Ends with a barrier.
 double REAL_NAME(elements_trace)(struct system *system, const struct worker *worker);
 
 // The smallest and the largest ratio of damping to stiffness, s, of any element in any state;
@@ -134,7 +135,8 @@ struct element_ratios REAL_NAME(elements_ratios)(const struct system *system);
 
 // ---- Within this module
 
-// As an element_node (springs/part_sums.h): of the first triangle of a chunk, and of a node itself.
+// Functions of type element_node (springs/part_sums.h): for the first triangle of a chunk, and for
+// a node itself.
 size_t REAL_NAME(element_node_of_triangle)(const struct system *system, const void *unused,
                                            size_t triangle);
 size_t REAL_NAME(element_node_itself)(const struct system *system, const void *unused, size_t node);
@@ -186,7 +188,7 @@ struct elements_body {
     size_t weight_count;
     size_t *rows[2]; // of lines along x and y: for each row of nodes where its weights begin
     struct even_columns *even[2]; // and the longest run of columns with weight 1
-    // Of a grid with cut springs, otherwise NULL: 1 for the first node of a cell that is whole,
+    // For a grid with cut springs, otherwise NULL: 1 for the first node of a cell that is whole,
     // else 0. Lines that are not have the weight 0.
     real *cells;
     uint64_t first_block; // among all bodies
@@ -231,9 +233,9 @@ struct element_triangles {
     uint32_t (*nodes)[3];
     real *numbers;       // TRIANGLE_COLUMNS columns of `count`
     struct range *spans; // of each block: its lowest node, and the one after its highest
-    // Of ranks with parts nodes and numbers are those of blocks with a triangle that is near, and
+    // On ranks with parts, nodes and numbers are those of blocks with a triangle that is near, and
     // of the chunks of sums that the rank adds; the spans of other blocks are {0, 0}.
-    uint32_t *chunk_nodes; // of the first triangle of each chunk of sums the first node
+    uint32_t *chunk_nodes; // the first node of the first triangle of each chunk of sums
     size_t kept_count;     // how many triangles are there
 };
 
@@ -273,8 +275,8 @@ void REAL_NAME(triangles_refresh)(const struct topology *topology, struct elemen
 void REAL_NAME(triangles_free)(const struct system *system, struct element_triangles *triangles);
 uint64_t REAL_NAME(triangles_bytes)(const struct element_triangles *triangles);
 
-// The lists of what ranks need around some nodes have the length of the scene, and take memory for
-// these: no huge pages beyond them.
+// The lists of the elements that ranks need around some nodes have the length of the scene, but
+// take memory for these only: no huge pages beyond them.
 static inline void elements_sparse_outside(void *block, size_t count, size_t size,
                                            struct range used)
 {
@@ -298,8 +300,8 @@ struct fold {
 
 struct element_folds {
     size_t count;
-    uint8_t *kept;       // of each chunk whether its folds are there, of those that are needed
-    size_t kept_count;   // how many folds are
+    uint8_t *kept;       // for each chunk: whether its folds are kept
+    size_t kept_count;   // the number of folds in these chunks
     struct fold *items;  // ascending by their lower node
     struct range *spans; // of each chunk: its lowest node, and the one after its highest; {0, 0} of
                          // those that are not there
@@ -308,8 +310,8 @@ struct element_folds {
     size_t entry_count;
     double *diagonals; // of each node that is near, N/m for B = 1 N m: the trace of its block of K
                        // as built
-    // Of the present pass over all folds: strains, their rates (or changes), and three vectors, see
-    // folds.c.
+    // For the present pass over all folds: strains, their rates (or changes), and three vectors,
+    // see folds.c.
     real *strains, *rates;
     real (*vectors)[9];
 };
@@ -325,7 +327,7 @@ enum { BENDING_CHUNK = 1024 }; // nodes
 struct element_bending {
     size_t nodes;   // all nodes; 0: no membrane bends
     size_t count;   // numbers off the diagonal
-    size_t *starts; // nodes + 1; of nodes that are not known 0
+    size_t *starts; // nodes + 1; 0 for nodes that are not known
     uint32_t *columns;
     real *values;
     real *stiffness, *times; // B_i, N m, and time_i, s, of those that are known
@@ -421,7 +423,7 @@ void REAL_NAME(folds_measure)(const struct system *system, const struct node_vec
 void REAL_NAME(folds_pull)(const struct system *system, double *powers,
                            const struct worker *worker);
 
-// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then of
+// After folds_measure along `in`: (stiffness K + damping C) in, which folds_force returns then for
 // these rows. Ends with a barrier.
 void REAL_NAME(folds_multiply)(const struct system *system, struct range rows,
                                enum tangent_kind kind, double stiffness, double damping,
@@ -435,7 +437,7 @@ double REAL_NAME(fold_square)(const struct element_folds *folds, size_t fold, bo
 // After folds_measure: the diagonal block of a node, of K for B = 1 N m without the moments.
 void REAL_NAME(folds_block)(const struct element_folds *folds, size_t node, double block[6]);
 
-// The bounds of folds that have nodes in the range; by any worker alone.
+// The bounds of folds that have nodes in the range. Called by any worker alone.
 void REAL_NAME(folds_visit_bounds)(const struct system *system, struct range nodes,
                                    element_bound_callback visit, void *context);
 
@@ -459,7 +461,7 @@ struct element_set {
                     // bend and of each chunk of folds, of the last elements_add with powers
 };
 
-// The largest number of them over which a sum in chunks is (state/reading.h): triangles, or folds.
+// The largest number of elements that are summed in chunks (state/reading.h): triangles, or folds.
 static inline size_t elements_summed(const struct element_set *elements)
 {
     const size_t folds = elements ? elements->bending.folds.count : 0;
@@ -546,7 +548,7 @@ struct triangle {
     double excess[3], rates[3];
 };
 
-// `rates`: also those, which are 0 otherwise.
+// `rates`: also computes the rates, which are 0 otherwise.
 struct triangle REAL_NAME(element_triangle)(const struct system *system,
                                             const struct element *element, bool rates);
 

@@ -1,7 +1,7 @@
 // The kernels of folds (folds.c), compiled for each instruction set by kernels/table.h, some folds
-// at once: what nodes and other folds have is gathered, the loops over the folds are plain, so that
-// compilers vectorise them and every number is computed by the same operations on every instruction
-// set.
+// at once: the data of nodes and other folds is gathered, the loops over the folds are plain, so
+// that compilers vectorise them and every number is computed by the same operations on every
+// instruction set.
 #include "elements/elements.h"
 #include "simd/wide.h"
 
@@ -57,7 +57,7 @@ static inline void fold_dots(const struct fold_vectors *a, const struct fold_vec
                    a->axis[2][lane] * b->axis[2][lane];
 }
 
-// What the strain of a fold needs of its shape now.
+// The quantities of a fold's present shape that its strain depends on.
 struct fold_angles {
     _Alignas(64) fold_lanes square, areas[2]; // of the edge; |n|^2
     _Alignas(64) fold_lanes cosines, beyond;  // n1.n2; n1.(d - a)

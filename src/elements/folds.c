@@ -238,7 +238,7 @@ static void rest_gradients(const struct rest_side sides[2], double length, vec3 
                                    vec3_scale(length * sides[1].along, sides[1].gradient));
 }
 
-// What one of its triangles adds to the row of a fold.
+// Adds the contribution of one of its triangles to the row of a fold.
 static void couple(const struct bending_surface *surface, const struct fold_sides *sides, int side,
                    const double squares[3], struct fold *fold)
 {
@@ -298,8 +298,8 @@ static bool rest_fold(const struct bending_surface *surface, uint32_t triangle, 
     return true;
 }
 
-// The trace of the block of K as built of each node that is near: folds at it, and pairs of them in
-// a triangle.
+// Finds the trace of the block of K as built for each node that is near: from the folds at it, and
+// pairs of them in a triangle.
 static void find_diagonals(const struct bending_surface *surface, struct range near,
                            struct element_folds *folds)
 {
@@ -332,7 +332,7 @@ static void find_diagonals(const struct bending_surface *surface, struct range n
     }
 }
 
-// The span of nodes of each chunk, and how many folds each node that is near has.
+// Finds the span of nodes of each chunk, and how many folds each node that is near has.
 static void find_spans(struct range near, struct element_folds *folds)
 {
     for (size_t chunk = 0; chunk < folds_chunks(folds); chunk++) {
@@ -351,8 +351,8 @@ static void find_spans(struct range near, struct element_folds *folds)
     }
 }
 
-// The folds of each node that is near, ascending; false without memory. Of other nodes `starts` is
-// not touched, so that it takes memory for those that are near.
+// Lists the folds of each node that is near, ascending; false without memory. `starts` is not
+// written for other nodes, so that it takes memory only for those that are near.
 static bool find_entries(const struct system *system, struct range near,
                          struct element_folds *folds)
 {
@@ -362,7 +362,7 @@ static bool find_entries(const struct system *system, struct range near,
     folds->entries = memory_allocate(system->allocator, folds->entry_count, sizeof *folds->entries);
     if (!folds->entries)
         return false;
-    // From the end, so that afterwards every start is in its index again.
+    // Filled from the end, so that afterwards every start is in its index again.
     for (size_t f = folds->count; f-- > 0;)
         for (int corner = folds_have(folds, f) ? 4 : 0; corner-- > 0;) {
             const uint32_t node = folds->items[f].nodes[corner];
@@ -377,8 +377,7 @@ static bool find_entries(const struct system *system, struct range near,
     return true;
 }
 
-// The arrays with an item of each fold, those that are not kept included, which take no memory
-// then.
+// The arrays with an item for each fold, including those that are not kept, which take no memory.
 #define FOLD_ARRAYS(X) X(items) X(strains) X(rates) X(vectors)
 
 static bool allocate(const struct system *system, size_t count, struct element_folds *folds)
@@ -399,7 +398,7 @@ static bool allocate(const struct system *system, size_t count, struct element_f
     return done;
 }
 
-// What is not kept takes no memory, and with TAUT_GUARD_LISTS nothing may read it.
+// Folds that are not kept take no memory, and with TAUT_GUARD_LISTS nothing may read them.
 static void forget_others(const struct system *system, struct element_folds *folds)
 {
     for (size_t chunk = 0, end; chunk < folds_chunks(folds); chunk = end) {
@@ -563,7 +562,7 @@ static struct fold_shape shape_of(const struct state *s, const struct fold *fold
     if (!(squares[0] > 0 && squares[1] > 0))
         return (struct fold_shape){.length = shape.length};
 
-    // The angle, and what it has turned since the body was built.
+    // The angle, and its change since the body was built.
     const double inverse = 1 / (sqrt(squares[0]) * sqrt(squares[1]));
     const double cosine = vec3_dot(normals[0].at, normals[1].at) * inverse;
     const double sine = -shape.length * vec3_dot(normals[0].at, sides[1].at) * inverse;
@@ -610,7 +609,7 @@ static vec3 get_vector(const real *from)
     return vec3_make((double)from[0], (double)from[1], (double)from[2]);
 }
 
-// Of each fold strain and rate; and in `vectors` slope u of both sides, and s of both.
+// Stores the strain and the rate of each fold, and in `vectors` slope u and s of both sides.
 void REAL_NAME(folds_measure)(const struct system *system, const struct node_vectors *along,
                               const struct worker *worker)
 {
@@ -650,7 +649,7 @@ double REAL_NAME(fold_square)(const struct element_folds *folds, size_t fold, bo
     return (double)values[fold] * coupled(folds, values, fold);
 }
 
-// The vectors of B, C and D become the forces there; that of A is what is left.
+// The vectors of B, C and D become the forces there; the force on A is the opposite of their sum.
 static void store_forces(real *vectors, vec3 b, vec3 c, vec3 d)
 {
     put_vector(vectors, b);

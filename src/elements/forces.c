@@ -51,7 +51,7 @@ static void add_element(const struct system *system, void *unused, const struct 
         add_to_node(s, element->nodes[i], vec3_scale(-force, cell.gradient[i]));
 }
 
-// A block of a lattice: those of its layers that this rank computes, which are consecutive.
+// Adds a block of a lattice: those of its layers that this rank computes, which are consecutive.
 static void add_solid(struct system *system, const struct elements_body *body,
                       const int64_t block[3], bool powers)
 {

@@ -7,7 +7,7 @@
 #include "ranks/ranks.h"
 #include "springs/part_sums.h"
 
-// What a rank does with a part.
+// Whether a rank computes a part, and whether it counts its power.
 enum { NOT_COMPUTED, COMPUTED, COUNTED };
 
 // The nodes of a row of a block that lie in [from, to), and of how many rows.
@@ -35,8 +35,8 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// A part of a body on a grid, of one layer: its nodes, and those that it reads, one or two beyond
-// it in each direction.
+// Adds the nodes of a part of one layer of a body on a grid, and those that it reads, one or two
+// beyond it in each direction.
 static bool need_grid(const struct elements_body *body, int64_t inside, struct plan_part *part,
                       uint8_t *state)
 {

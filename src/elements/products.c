@@ -4,7 +4,7 @@
 // the precision of the run, so that compilers vectorise them.
 //
 // Bending and twist are linear: their products are their forces at the positions `in`. The cells of
-// a row are computed from the edges of the present state and of `in`; what a cell exerts on its
+// a row are computed from the edges of the present state and of `in`; the force of a cell on its
 // corners is a sum over its edges, with a sign for each side.
 #include "elements/elements.h"
 
@@ -18,7 +18,8 @@ enum { ROW_PAD = 4, ROW_LENGTH = ELEMENT_SHEET_NODES + 2 * ROW_PAD };
 
 typedef real product_row[ROW_LENGTH];
 
-// What the cells of one row exert along each mean edge, times its share of a corner, by component.
+// The forces of the cells of one row along each mean edge, times its share of a corner, by
+// component.
 struct product_cells {
     product_row along[3][3];
 };
@@ -307,8 +308,8 @@ static void cell_row(const struct products *it, const struct cell_factors *facto
                 forces[edge][axis][i] *= whole[i];
 }
 
-// Adds what the cells of a row exert on the nodes of a row beside it; `y` and `z` are the signs of
-// the nodes in these cells.
+// Adds the forces of the cells of a row on the nodes of a row beside it; `y` and `z` are the signs
+// of the nodes in these cells.
 static void gather_cells(const struct products *it, const struct product_cells *cells, int64_t node,
                          real y, real z)
 {

@@ -30,8 +30,8 @@ struct sheet_rows {
     _Alignas(64) sheet_row p[2][3], q[2][3];
 };
 
-// The nodes to compute, and what their loops need of the body: positions with the stiffness of each
-// kind, or velocities with its damping.
+// The nodes to compute, and the data of the body for their loops: positions with the stiffness of
+// each kind, or velocities with its damping.
 struct sheet {
     const struct elements_body *body;
     const real *x[3], *v[3];
@@ -40,8 +40,8 @@ struct sheet {
     int64_t i0, i1, j0, j1;
     struct sheet_rows *rows;
     bool areas;      // also computes areas, with their damping
-    bool power;      // adds what the forces take from the velocities x
-    bool area_power; // adds what the damping of areas takes
+    bool power;      // adds the power that the forces take from the velocities x
+    bool area_power; // adds the power that the damping of areas takes
     double *lanes;   // sums of the powers
 };
 
@@ -103,7 +103,7 @@ static inline void sheet_twist(const real *restrict low, const real *restrict hi
         to[i] = k * ((low[i] - low[i + 1]) - (high[i] - high[i + 1]));
 }
 
-// Removes what cells that are not whole would exert; `first` is the first of them.
+// Removes the forces of cells that are not whole; `first` is the first of them.
 static inline void sheet_whole(const struct sheet *sheet, int64_t first, int64_t count,
                                real *restrict values)
 {
@@ -206,7 +206,7 @@ static inline void sheet_area_row(const struct sheet *sheet, int64_t j, int64_t 
             sheet->lanes[(i - sheet->i0) % SHEET_LANES] += (double)power[i - from];
 }
 
-// The cells between rows j and j + 1, into the buffers of this parity.
+// Computes the cells between rows j and j + 1 into the buffers of this parity.
 static inline void sheet_cells(const struct sheet *sheet, int64_t j)
 {
     const struct elements_body *body = sheet->body;
@@ -231,8 +231,8 @@ static inline void sheet_cells(const struct sheet *sheet, int64_t j)
         sheet_area_row(sheet, j, from, to);
 }
 
-// What the elements around the nodes of a row exert on them, for one component: r := what lines and
-// twist resist with.
+// Gathers the forces of the elements around the nodes of a row, for one component: r is the
+// resistance of lines and twist.
 static inline void sheet_gather(const real *restrict along, const real *restrict before,
                                 const real *restrict here, const real *restrict after,
                                 const real *restrict twist_before, const real *restrict twist_after,
@@ -293,7 +293,7 @@ static inline void sheet_add_row(const struct sheet *sheet, int64_t j)
     }
 }
 
-// Nodes of any weights, row by row.
+// Computes nodes of any weights, row by row.
 static inline void sheet_by_rows(const struct sheet *sheet)
 {
     struct sheet_rows *rows = sheet->rows;
@@ -430,7 +430,7 @@ static inline void sheet_node(const struct sheet *sheet, int64_t i, int64_t j)
     }
 }
 
-// Narrow ranges of columns node by node, others by rows.
+// Computes narrow ranges of columns node by node, others by rows.
 static inline void sheet_beside(const struct sheet *sheet, int64_t i0, int64_t i1, int64_t j0,
                                 int64_t j1)
 {
@@ -449,7 +449,7 @@ static inline void sheet_beside(const struct sheet *sheet, int64_t i0, int64_t i
             sheet_node(sheet, i, j);
 }
 
-// Rows with the same columns for the stencil together, unless springs were cut.
+// Computes rows with the same columns for the stencil together, unless springs were cut.
 static inline void sheet_add(const struct sheet *sheet)
 {
     if (sheet->body->cells) {

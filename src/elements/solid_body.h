@@ -7,7 +7,7 @@
 
 typedef real solid_row[ELEMENT_SOLID_NODES];
 
-// What a row of cells exerts on the nodes of the four rows beside it, by component: `along` +
+// The forces of a row of cells on the nodes of the four rows beside it, by component: `along` +
 // `same` on the nodes after it in y and z, `along` - `same` on those before it in both, and
 // likewise with `opposite` on those after it in y or in z alone; before and after in x are added
 // up.
@@ -96,7 +96,7 @@ WIDE_INLINE struct solid_vectors solid_volumes(const real *const x[3][4], const 
                                   wide3_masked(exists, wide3_scale(share, r))};
 }
 
-// Stores what cells with the forces x, y and z exert; `before` are those of the register before.
+// Stores the forces x, y and z of cells; `before` are those of the register before.
 WIDE_INLINE void solid_store(struct solid_cells *cells, int axis, int64_t at,
                              struct solid_edges before, struct solid_edges now)
 {
@@ -168,7 +168,7 @@ static inline void solid_cell_row(struct solid *solid, int64_t j, int64_t k)
     }
 }
 
-// Subtracts from the forces on a row of nodes what the four rows of cells beside it exert.
+// Subtracts the forces of the four rows of cells beside a row of nodes from the forces on it.
 static inline void solid_add_row(const struct solid *solid, struct state *s, int64_t j, int64_t k)
 {
     const struct elements_body *body = solid->body;

@@ -98,7 +98,7 @@ static bool edges_make(const struct bending_surface *surface, struct range nodes
 
 // ---- Pairs
 
-// The pairs of listed triangles, by their places, with their lower nodes in a range.
+// Visits the pairs of listed triangles, by their indices, with their lower nodes in a range.
 static bool visit_window(const struct bending_surface *surface, struct range nodes,
                          edge_pair_visit visit, void *context)
 {
@@ -218,7 +218,7 @@ static bool list_triangles(const uint8_t *rings, struct bending_surface *surface
     return true;
 }
 
-// What is filled with the pairs of the listed triangles.
+// The state of the loop over the pairs of the listed triangles.
 struct pairing {
     struct bending_surface *surface;
     const uint32_t *starts;

@@ -2,7 +2,7 @@
 // side by side, which are flat there, and how folds are numbered. Numeric code shares it.
 //
 // Pairs of triangles at edges are found in windows of nodes, so that no list of all edges is
-// needed, and kept of the triangles around some nodes alone: those that a rank needs.
+// needed, and are kept only for the triangles around some nodes: those that a rank needs.
 #ifndef TAUT_ELEMENTS_SURFACE_H
 #define TAUT_ELEMENTS_SURFACE_H
 
@@ -19,7 +19,7 @@ struct bending_surface {
     const uint8_t *curved; // 1 for triangles, by number, with an edge that is not flat as built
     size_t count;
     uint32_t *triangles;    // their numbers; NULL: all triangles
-    uint32_t (*others)[3];  // what is on the other side of each edge; NO_TRIANGLE: none or several
+    uint32_t (*others)[3];  // the triangle beyond each edge; NO_TRIANGLE: none or several
     uint32_t (*numbers)[3]; // the fold at each edge, or NO_FOLD; NULL: nothing is curved
     // If all triangles are listed: how many folds there are, and whether anything bends as a plane.
     size_t fold_count;
@@ -59,7 +59,7 @@ struct edge_pair {
 
 typedef void (*edge_pair_visit)(void *context, const struct edge_pair *pair);
 
-// Visits the pairs of all triangles in the order of folds: of their lower nodes, then of the higher
+// Visits the pairs of all triangles in the order of folds: by their lower nodes, then by the higher
 // ones. `windows`: into how many parts the nodes are divided, of which one at a time takes memory.
 // False without memory.
 bool visit_edge_pairs(const struct topology *topology, size_t windows, edge_pair_visit visit,
@@ -75,10 +75,10 @@ static inline bool pair_is_fold(const uint8_t *curved, const struct edge_pair *p
 bool bending_surface_find_curved(const struct topology *topology, size_t windows, uint8_t *curved);
 
 // Lists the triangles with a node of `around`, those with a node of one of these, and those with a
-// node of one of those: so each of the second ones has its neighbours, and these theirs. Of a node
-// in `around`, all folds have their numbers; `starts`: of each node how many folds have lower
-// nodes before it, or NULL if all triangles are listed. False without memory; bending_surface_free
-// is needed then, too.
+// node of one of those: so each of the second ones has its neighbours, and these theirs. All folds
+// of a node in `around` have their numbers; `starts`: for each node how many folds have lower nodes
+// before it, or NULL if all triangles are listed. False without memory; bending_surface_free is
+// needed then, too.
 bool bending_surface_make(const struct topology *topology, const uint8_t *curved,
                           struct range around, const uint32_t *starts,
                           struct bending_surface *surface);

@@ -97,7 +97,7 @@ static void find_span(struct element_triangles *triangles, struct plan_block blo
         }
 }
 
-// Triangles are given back in groups of so many.
+// The memory of triangles is released in groups of so many.
 enum { KEPT_GROUP = 64 };
 
 static void keep(uint8_t *kept, uint64_t first, uint64_t end)
@@ -106,7 +106,7 @@ static void keep(uint8_t *kept, uint64_t first, uint64_t end)
         kept[group] = 1;
 }
 
-// Gives back nodes and numbers that a rank with a part does not need; false without memory.
+// Releases nodes and numbers that a rank with a part does not need; false without memory.
 static bool forget_others(const struct system *system, struct element_nodes held,
                           struct element_triangles *triangles)
 {
@@ -144,7 +144,7 @@ static bool forget_others(const struct system *system, struct element_nodes held
     return true;
 }
 
-// Copies what passes read into the order of the blocks.
+// Copies the data that passes read into the order of the blocks.
 static bool fill(const struct system *system, const uint32_t (*nodes)[3], struct element_nodes held,
                  struct element_triangles *triangles)
 {
@@ -157,7 +157,7 @@ static bool fill(const struct system *system, const uint32_t (*nodes)[3], struct
         find_span(triangles, triangles->set.blocks[b]);
     triangles->kept_count = triangles->count;
     if (!elements_held_are_all(held, system->topology)) {
-        // Blocks of neighbouring nodes may have other ones between them, of each of the columns.
+        // In each of the columns, blocks of neighbouring nodes may have other ones between them.
         const size_t bytes = TRIANGLE_COLUMNS * triangles->count * sizeof *triangles->numbers;
         memory_sparse(triangles->numbers, bytes, 0, bytes);
         if (!forget_others(system, held, triangles))
@@ -244,7 +244,7 @@ static bool any_damped(const struct topology *topology)
     return false;
 }
 
-// Of the blocks that are there, and of what this rank sums in chunks.
+// Sets the constants of the blocks that are kept, and of the chunks that this rank sums.
 void REAL_NAME(triangles_refresh)(const struct topology *topology, struct element_nodes held,
                                   struct element_triangles *triangles)
 {

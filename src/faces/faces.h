@@ -79,13 +79,13 @@ static inline bool gas_has_collapsed(const struct system *system)
 
 // Computes state->volume of closed bodies (of all, or only of those whose gas acts in a pass of its
 // own) by the body's rule, and for the latter also the gradient that pressure_add needs. Sets
-// TAUT_ERROR_COLLAPSED in system->fault if gas has no volume left. All ranks get all volumes; of
-// other bodies only where ranks hold their parts.
+// TAUT_ERROR_COLLAPSED in system->fault if gas has no volume left. All ranks get all volumes; those
+// of bodies without gas only where ranks hold their parts.
 void REAL_NAME(volumes_measure)(struct system *system, double time, bool only_gas,
                                 const struct worker *worker);
 
-// The same for bodies whose gas acts with springs, from the results of the springs' pass; worker 0
-// of all ranks.
+// The same for bodies whose gas acts with springs, from the results of the springs' pass. Called by
+// worker 0 of all ranks.
 void REAL_NAME(volumes_collect)(struct system *system, double time);
 
 void REAL_NAME(pressure_add)(struct system *system, struct evaluation evaluation,

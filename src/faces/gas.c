@@ -152,7 +152,7 @@ static void extend(double low[3], double high[3], const double point[3])
     }
 }
 
-// The nodes of a body, of several ranks those of this one.
+// The nodes of a body; on several ranks, those of this one.
 static struct range nodes_here(const struct system *system, const struct topology_body *body)
 {
     const size_t first = (size_t)body->first_node, end = first + (size_t)body->node_count;
@@ -419,8 +419,8 @@ double REAL_NAME(gas_energy)(const struct scene_pressure *gas, double amount, do
     return work_left + pushed_out;
 }
 
-// Gas without a volume has no pressure: the one that it had in some evaluation before depends on
-// what has been evaluated since, such as the energy budget.
+// Gas without a volume has no pressure: the pressure in some earlier evaluation would depend on
+// which evaluations were made, such as those of the energy budget.
 static void find_pressures(struct system *system, struct evaluation evaluation, body_choice chosen)
 {
     struct state *s = system->state;

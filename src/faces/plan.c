@@ -35,7 +35,7 @@ struct ring_corners {
     struct ring_corner *items;
 };
 
-// For a body of triangles. What was allocated must be freed also after a failure.
+// For a body of triangles. The arrays must be freed also after a failure.
 static taut_status ring_corners_make(const struct topology *topology,
                                      const struct topology_body *body, struct ring_corners *corners,
                                      taut_error *error)
@@ -100,7 +100,7 @@ static bool order_rings(struct ring_corners *corners)
 
 // ---- Tiles
 
-// The positions of nodes in the buffer of the tile being made.
+// The slots of nodes in the buffer of the tile being made.
 struct tile_slots {
     const struct topology_body *body;
     uint32_t *tile_seen; // for each node of the body: the number of the last tile (+ 1) whose halo

@@ -25,8 +25,8 @@ static bool has_corner_in(struct range nodes, const uint32_t corners[3])
     return any;
 }
 
-// The nodes whose faces are listed: all, or of a rank that holds only its part those of items with
-// rows of its own, which reach up to the end of its last chunk (springs/shares.h).
+// The nodes whose faces are listed: all, or, on a rank that holds only its part, those of items
+// with rows of its own, which reach up to the end of its last chunk (springs/shares.h).
 static struct range find_listed(const struct system *system)
 {
     const size_t nodes = (size_t)system->state->nodes;
@@ -38,7 +38,7 @@ static struct range find_listed(const struct system *system)
                           nodes - known.end > more ? known.end + more : nodes};
 }
 
-// Calls for each face that is listed, in order.
+// Called for each face that is listed, in order.
 typedef void visit_face(struct face_tangent *tangent, size_t body, const struct face *face);
 
 static void visit_faces(struct face_tangent *tangent, visit_face *visit)

@@ -94,7 +94,8 @@ static void add_wind(const struct system *system, const void *argument, struct p
 }
 
 // A worker's share of the nodes of a body whose faces are in blocks; empty for other bodies. Where
-// ranks hold only their parts each has its own nodes: what is added to others means nothing.
+// ranks hold only their parts, each has its own nodes: forces that are added to others are not
+// used.
 static struct range blocked_share(const struct system *system, size_t body,
                                   const struct worker *worker)
 {
@@ -189,7 +190,8 @@ static void add_to_rows(const struct system *system, const struct wind_now *now,
     power_sums_store(&sums, powers);
 }
 
-// Of these rows, those that this rank computes: before its tiles, and after the last tile of all.
+// The gaps between tiles that this rank computes: those before its tiles, and the one after the
+// last tile of all.
 static struct range own_gaps(const struct system *system, const struct sweep *sweep)
 {
     const uint64_t first = sweep->tiling.first_tile, tiles = tiling_tile_count(&sweep->tiling);

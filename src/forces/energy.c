@@ -12,7 +12,7 @@ static void add_contact_energy(const struct system *system, const struct scene_c
     *(double *)energy += 0.5 * collider->stiffness * contact->depth * contact->depth;
     if (!collider->coulomb.present)
         return;
-    // Steps that end before the memory has changed: with others that is nearly the same.
+    // In steps that end before the memory has changed; in others the energy is nearly the same.
     if (friction_acts_by_steps(system)) {
         const double lasting = friction_lasting_stretch(system, collider, node, contact);
         *(double *)energy += 0.5 * friction_stiffness(collider) * lasting * lasting;

@@ -22,9 +22,9 @@
 #include "springs/part_sums.h"
 #include "state/reading.h"
 
-// The column of a sum with the kinetic energy of nodes with a prescribed motion (what moves them
-// also does the work of accelerating them); the column with that of all nodes; and, with explicit
-// Euler, that with the sum of F^2 / m, W/s.
+// The column of a sum with the kinetic energy of nodes with a prescribed motion (their drive also
+// does the work of accelerating them); the column with that of all nodes; and, with explicit Euler,
+// that with the sum of F^2 / m, W/s.
 enum { MOVED_KINETIC = WORK_POWERS, WORK_KINETIC, WORK_KICKS, WORK_COLUMNS };
 _Static_assert((int)WORK_COLUMNS <= (int)SUM_WIDTH, "all columns of the budget fit a sum");
 
@@ -169,7 +169,7 @@ static void add_sum(struct system *system, size_t count, chunk_sum sum, const vo
     add_total(total, power);
 }
 
-// The same over nodes, of all ranks.
+// The same for a sum over the nodes of all ranks.
 static void add_node_sum(struct system *system, chunk_sum sum, const void *argument,
                          double power[SUM_WIDTH], const struct worker *worker)
 {
@@ -200,8 +200,9 @@ static bool wind_is_measured(const struct system *system)
     return !wind->present || wind->law != WIND_NODE || plan_block_face_count(system->plan) == 0;
 }
 
-// Verlet integrators do so where a step begins as the last one has ended. The work of wind would be
-// found from forces and velocities of different times: with law node an error of 13% on a cloth.
+// With Verlet integrators the kernels measure where a step begins as the last one has ended. The
+// work of wind would be found from forces and velocities of different times: with law node an error
+// of 13% on a cloth.
 static bool measures_between_steps(const struct system *system)
 {
     const struct settings *settings = &system->settings;
@@ -396,7 +397,7 @@ static void measure_powers(struct system *system, double time, double power[SUM_
     power[WORK_WIND] += wind_power(system, &now, worker);
 }
 
-// ---- What pumping does to the power of drives
+// ---- The effect of pumping on the power of drives
 
 // A sample at the start of a step has the gas of that step, of which the last increment comes at
 // this very time. The step before ended with the gas before it, and so does the trapezoid of its
@@ -453,7 +454,7 @@ static bool is_pumped(const struct system *system, uint64_t gas_step)
     return false;
 }
 
-// For the next record, by all workers.
+// Measures the volume that drives sweep, for the next record. Called by all workers.
 static void measure_swept(struct system *system, struct evaluation evaluation,
                           const struct worker *worker)
 {
@@ -494,7 +495,7 @@ static double pumped_pressure(const struct system *system, size_t b, uint64_t fr
            REAL_NAME(gas_pressure)(gas, REAL_NAME(gas_amount)(system, b, from), volume, built);
 }
 
-// What they have taken from the power of drives at once.
+// The power that these increments have taken from drives at once.
 static double pumped_power(const struct system *system, uint64_t from, uint64_t to)
 {
     double power = 0;
@@ -504,7 +505,7 @@ static double pumped_power(const struct system *system, uint64_t from, uint64_t 
     return power;
 }
 
-// By how much more the increments are worth with Verlet.
+// The work that the increments do in addition with Verlet, where they come earlier.
 static double pumped_early(const struct system *system, uint64_t from, uint64_t to)
 {
     double work = 0;
@@ -515,8 +516,8 @@ static double pumped_early(const struct system *system, uint64_t from, uint64_t 
     return work;
 }
 
-// For the next sample; not of what is only shown. Volumes of bodies without gas are those of the
-// last time that someone has read them.
+// Stores the volumes for the next sample; not called for samples that are only shown. Volumes of
+// bodies without gas are those of the last time that they were read.
 static void note_volumes(const struct system *system)
 {
     for (size_t b = 0; is_verlet(system) && b < system->topology->body_count; b++)
@@ -584,10 +585,10 @@ static void record_jump(struct energy_budget *work, double dt, const double powe
     work->restarts++;
 }
 
-// What the trapezoids leave of the powers. Methods of order 1 use them at one end of a step, which
-// is wrong by half their change, and so is the force there. A trapezoid is wrong by a twelfth of
-// the second difference. Twice both is counted, since differences may be greater at the ends of a
-// run.
+// Counts the error of the trapezoids of the powers. Methods of order 1 use the powers at one end of
+// a step, which is wrong by half their change, and so is the force there. A trapezoid is wrong by a
+// twelfth of the second difference. Twice both is counted, since differences may be greater at the
+// ends of a run.
 static void record_powers(struct energy_budget *work, double elapsed, const double power[SUM_WIDTH])
 {
     double varied = 0, change = 0;
@@ -650,8 +651,8 @@ void REAL_NAME(work_note_kicks)(struct system *system, uint64_t steps, const str
 }
 
 // If each step removes from K what its forces have added, as at a terminal speed, K is the same at
-// the start of every step, and its differences do not show what steps do not resolve. For a method
-// of order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): its sum over
+// the start of every step, and its differences do not show the error of the steps. For a method of
+// order 1 that is half of h F.(v' - v) in a step from v to v' (cli/run_report.c): its sum over
 // steps is not that of the change of h F.v over the run if v' jumps back at the end, by v' (1 -
 // sqrt(K'' / K')), with K' before and K'' after the loss. h F.v' is approximately the work of the
 // forces. For a method of order 2 it is the square of that fraction.
@@ -668,7 +669,7 @@ void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, dou
     work->uncut_kinetic = kinetic_before - loss;
 }
 
-// Adds all work since the last count to what was exchanged.
+// Adds all work since the last count to the energy exchanged.
 static void count_finite_work(struct energy_budget *work, bool adds)
 {
     for (int cause = 0; cause < WORK_CAUSES; cause++) {
@@ -678,17 +679,18 @@ static void count_finite_work(struct energy_budget *work, bool adds)
     }
 }
 
-// The weight of a power of now in the work since the last sample; that of the last one has the
-// rest.
+// The weight of the present power in the work since the last sample; the power at the last sample
+// has the rest.
 //
 // Verlet's forces at t, from velocities w = v(t - h / 2), do the work h F(x, w).v in a step. The
-// kernels have F(x, w).w, which is the power at t - h / 2. Of a force whose size does not depend on
-// the speed, such as friction, this gives the work of the step before t. Damping, -c w, has
-// h c w.v = h c w.(w + h a / 2), the power c v^2 at t - h / 4, so that the work of the step before
-// t is h P(t - 3 h / 4): between samples that are those of t - h / 2 and of t - 3 h / 2.
+// kernels have F(x, w).w, which is the power at t - h / 2. For a force whose size does not depend
+// on the speed, such as friction, this gives the work of the step before t. Damping, -c w, has h c
+// w.v = h c w.(w + h a / 2), the power c v^2 at t - h / 4, so that the work of the step before t is
+// h P(t - 3 h / 4): between samples that are those of t - h / 2 and of t - 3 h / 2.
 //
-// Implicit Euler takes h P of the end: with damping that is strong beside the step the power at its
-// start is that of a motion that the step has not. What it takes at a stage has been counted there.
+// Implicit Euler takes h P of the end: with damping that is strong for the step, the power at its
+// start is that of a motion that the step does not have. The work of its dissipation at a stage has
+// been counted there.
 static double weight_of_now(const struct energy_budget *work, int cause, bool lags)
 {
     if (work->times == POWERS_AT_END && cause != WORK_DRIVES)
@@ -698,9 +700,9 @@ static double weight_of_now(const struct energy_budget *work, int cause, bool la
     return lags && work->lags && cause == WORK_DAMPING ? 0.75 : 0.5;
 }
 
-// What the powers of a cause at the samples at the start and at the end of a step are multiplied
-// by: keep_velocity has multiplied the velocities there by q after the step before it. The step
-// ends with those before that, and powers of dissipation are quadratic in them, those of a wind
+// The factors of a cause's powers at the samples at the start and at the end of a step:
+// keep_velocity has multiplied the velocities there by q after the step before it. The step ends
+// with the velocities before that; powers of dissipation are quadratic in them, those of a wind
 // that ignores the velocity of the body linear. bdf2 has the force at the end of the whole step, so
 // that the velocities of both ends are multiplied. Explicit methods of order 1 have an error of
 // that size in any case.
@@ -725,7 +727,7 @@ static void weigh_kept(const struct system *system, int cause, double *start, do
 static bool drive_changes_between(const struct system *system, double from, double to)
 {
     const double rounding = 1e-9 * system->settings.dt;
-    // Velocities of mesh colliders are those after a change, in a sample at the end of a step too.
+    // A sample at the end of a step also has the velocities of mesh colliders after a change.
     return REAL_NAME(prescribed_motion_changes)(system, from + rounding, to - rounding,
                                                 to + rounding);
 }
@@ -819,9 +821,9 @@ void REAL_NAME(work_catch_up)(struct system *system)
     }
 }
 
-// Whether powers may be added later, of several evaluations together: not where amounts of whole
-// steps (keep_velocity, contacts, springs that break or yield) are counted between them, and where
-// the volume of gas is needed.
+// Whether the powers of several evaluations may be added together, later: not where amounts of
+// whole steps (keep_velocity, contacts, springs that break or yield) are counted between them, nor
+// where the volume of gas is needed.
 static bool may_wait(const struct system *system)
 {
     const struct topology *topology = system->topology;
@@ -881,8 +883,8 @@ double REAL_NAME(contact_colliders_power)(struct system *system, const struct wo
            REAL_NAME(shape_contact_powers)(system, worker).drives;
 }
 
-// The order of what a step leaves follows from the differences of these powers too
-// (record_powers). What they were before the first step is not known.
+// The order of the error of a step follows from the differences of these powers too
+// (record_powers). Their values before the first step are not known.
 void REAL_NAME(work_count_colliders)(struct system *system, double done)
 {
     struct energy_budget *work = &system->work;
@@ -954,9 +956,10 @@ bool REAL_NAME(work_follows_impact)(struct system *system, const struct worker *
     return true;
 }
 
-// A step with an impact is inelastic. It loses energy, except if a bounce returns what implicit
-// Euler's steps in free flight have lost, or if nodes that were inside at its start are moved onto
-// the surface, against springs; any other gain is the error of the trapezoid with strong damping.
+// A step with an impact is inelastic. It loses energy, except if a bounce returns the energy that
+// implicit Euler's steps in free flight have lost, or if nodes that were inside at its start are
+// moved onto the surface, against springs; any other gain is the error of the trapezoid with strong
+// damping.
 static void close_impact(struct energy_budget *work, bool bounces, double energy)
 {
     const double others = work_of_causes(work) - work->work_before;
@@ -968,7 +971,7 @@ static void close_impact(struct energy_budget *work, bool bounces, double energy
 
 // ---- Samples by loops, and output
 
-// Into the budget itself, or into the copy of it that is shown.
+// Writes the sample into the budget itself, or into the copy of it that is shown.
 static void sample(struct system *system, struct energy_budget *to, struct evaluation evaluation,
                    const struct worker *worker)
 {
@@ -978,7 +981,7 @@ static void sample(struct system *system, struct energy_budget *to, struct evalu
         if (worker->index == 0)
             REAL_NAME(work_catch_up)(system);
     }
-    // With their parts ranks measure together.
+    // Ranks that hold only their parts measure together.
     const bool paused =
         !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
     measure_powers(system, evaluation.time, power, worker);

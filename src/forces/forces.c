@@ -86,8 +86,8 @@ static void finish_chunk(const struct system *system, struct range nodes, size_t
         REAL_NAME(motion_note)(system, first, count, worker->index);
 }
 
-// A worker's share of whole chunks. They are parts of system->powers, from `part` on. Of several
-// ranks each has whole chunks (PART_NODES).
+// A worker's share of whole chunks. They are parts of system->powers, from `part` on. Each of
+// several ranks has whole chunks (PART_NODES).
 static void finish_chunks(const struct system *system, struct range nodes, size_t part,
                           enum sweep_finish finish, const struct worker *worker)
 {
@@ -147,7 +147,7 @@ static void finish_nodes(struct system *system, enum sweep_finish finish, bool p
               worker);
 }
 
-// What is done with forces in which gas has no volume left: nodes stay where they are, and Verlet
+// The finish for forces in which gas has no volume left: nodes stay where they are, and Verlet
 // velocities that lack a half kick are completed, as at the end of a run of steps.
 static enum sweep_finish without_motion(enum sweep_finish finish)
 {

@@ -19,8 +19,9 @@ void REAL_NAME(forces_evaluate_without_breaking)(struct system *system,
                                                  struct evaluation evaluation,
                                                  const struct worker *worker);
 
-// After an evaluation that is not one of a step, and ends no run: `found` is the fault before it.
-// But where memory has run out, lists of contact are lost, and the run ends. By one worker.
+// Restores the fault after an evaluation that is not one of a step, and so ends no run: `found` is
+// the fault before it. But where memory has run out, lists of contact are lost, and the run ends.
+// Called by one worker.
 void REAL_NAME(fault_put_back)(struct system *system, const struct fault *found);
 
 // fx, fy, fz := all forces except those of springs and colliders. There is no barrier at the end:
@@ -80,8 +81,8 @@ void REAL_NAME(work_note_kicks)(struct system *system, uint64_t steps, const str
 void REAL_NAME(work_record)(struct system *system, struct evaluation evaluation, bool lags,
                             const struct worker *worker);
 
-// Of several ranks, which measure different parts: the updates that work_record has put off. At the
-// end of a run of steps; by one worker alone, on all ranks.
+// On several ranks, which measure different parts: makes the updates that work_record has put off.
+// Called at the end of a run of steps, by one worker alone, on all ranks.
 void REAL_NAME(work_catch_up)(struct system *system);
 
 // Whether that has been done at the time of an evaluation. The same on every worker.
@@ -98,22 +99,22 @@ void REAL_NAME(work_sample)(struct system *system, struct evaluation evaluation,
 void REAL_NAME(work_show)(struct system *system, struct evaluation evaluation,
                           const struct worker *worker);
 
-// W: what moves mesh colliders, and shapes with `response: contact`, against the forces of the
-// present evaluation. The same on every worker.
+// The power, W, that moves mesh colliders, and shapes with `response: contact`, against the forces
+// of the present evaluation. The same on every worker.
 double REAL_NAME(contact_colliders_power)(struct system *system, const struct worker *worker);
 
-// The powers at the stage of an implicit step, W, to worker 0; those of drives are not, as they
-// need forces. Positions and velocities are those of the stage, and so is the time.
+// Gives worker 0 the powers at the stage of an implicit step, W, except those of drives, which need
+// forces. Positions and velocities are those of the stage, and so is the time.
 void REAL_NAME(work_measure_stage)(struct system *system, double time, double powers[WORK_POWERS],
                                    const struct worker *worker);
 
-// Says at the end of an implicit step at which of its times the forces of its equations were;
-// `powers`: those at the stage, whose work is counted at once. By worker 0.
+// Reports at the end of an implicit step the time of the forces in its equations; `powers`: those
+// at the stage, whose work is counted at once. Called by worker 0.
 void REAL_NAME(work_count_step)(struct system *system, enum power_times times,
                                 const double powers[WORK_POWERS]);
 
-// Counts, J, what the colliders have done in an implicit step: samples of these methods do not have
-// it. By worker 0.
+// Counts the work, J, that the colliders have done in an implicit step: samples of these methods do
+// not have it. Called by worker 0.
 void REAL_NAME(work_count_colliders)(struct system *system, double done);
 
 // External actions on the present state: the power of wind and of the motion of kinematic nodes and
@@ -127,13 +128,13 @@ struct external_power {
 struct external_power REAL_NAME(external_power)(struct system *system, double time,
                                                 const struct worker *worker);
 
-// What dampers, drag and friction take in the present state, W, without those of surfaces: what is
-// in forces of surface_contact_pause. The same on every worker.
+// The power that dampers, drag and friction take in the present state, W, without those of
+// surfaces, for the forces under surface_contact_pause. The same on every worker.
 double REAL_NAME(dissipated_power)(struct system *system, double time, const struct worker *worker);
 
 // A loss of kinetic energy, J, between two evaluations of forces (friction on a projecting surface,
-// keep_velocity): updates the budget's estimate of what steps do not resolve. Called before the
-// loss is counted, by worker 0 only.
+// keep_velocity): updates the budget's estimate of the error of the steps. Called before the loss
+// is counted, by worker 0 only.
 void REAL_NAME(work_note_loss)(struct system *system, double kinetic_before, double loss);
 
 // Impacts within steps of implicit integrators and xpbd are inelastic: the change of energy in such

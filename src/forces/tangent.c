@@ -114,7 +114,7 @@ static void add_drag(const struct tangent *tangent, real damping, struct node_ve
     }
 }
 
-// The position of the first kinematic node not below this one in their list.
+// The index of the first kinematic node not below this one in their list.
 static size_t first_kinematic(const struct topology *topology, size_t node)
 {
     return lower_bound(topology->kinematic, (size_t)topology->kinematic_count, node);

@@ -25,7 +25,7 @@
 // The data of the operator besides the state: contacts, gradients of volumes, scratch.
 struct tangent;
 
-// Allocates the operator; by one worker.
+// Allocates the operator; called by one worker.
 taut_status REAL_NAME(tangent_make)(struct system *system, struct tangent **result,
                                     taut_error *error);
 void REAL_NAME(tangent_free)(struct tangent *tangent);
@@ -38,22 +38,23 @@ uint64_t REAL_NAME(tangent_bytes)(const struct tangent *tangent);
 // The part of the springs, from which preconditioners take single springs.
 const struct spring_tangent *REAL_NAME(tangent_springs)(const struct tangent *tangent);
 
-// The nodes whose rows are computed from now on, of products and of diagonal blocks; all of them
-// where it is not called. Other rows then mean nothing. By one worker, before an update.
+// Sets the nodes whose rows of products and of diagonal blocks are computed from now on; all of
+// them where it is not called. Other rows are then undefined. Called by one worker, before an
+// update.
 struct tangent_rows {
     struct range products, blocks;
 };
 void REAL_NAME(tangent_set_rows)(struct tangent *tangent, struct tangent_rows rows);
 
-// Linearises the forces at the present x and v, which must not change before the last product. All
-// workers together; ends with a barrier. Gas whose volume has collapsed has no part in it, and sets
-// no fault.
+// Linearises the forces at the present x and v, which must not change before the last product.
+// Called by all workers together; ends with a barrier. Gas whose volume has collapsed has no part
+// in it, and sets no fault.
 void REAL_NAME(tangent_update)(struct tangent *tangent, enum tangent_kind kind,
                                struct evaluation evaluation, const struct worker *worker);
 
 // out := (stiffness K + damping C) in. Rows of nodes that are not integrated become 0, and `in`
-// must be 0 there. All workers together; ends with a barrier. The same bits for every number of
-// threads and every instruction set.
+// must be 0 there. Called by all workers together; ends with a barrier. The same bits for every
+// number of threads and every instruction set.
 void REAL_NAME(tangent_apply)(struct tangent *tangent, real stiffness, real damping,
                               struct node_vectors in, struct node_vectors out,
                               const struct worker *worker);
@@ -64,8 +65,8 @@ void REAL_NAME(tangent_apply_others)(struct tangent *tangent, real stiffness, re
                                      struct node_vectors in, struct node_vectors out,
                                      const struct worker *worker);
 
-// The 3 x 3 diagonal blocks of the same matrix: xx, yy, zz, xy, xz, yz of each node. All workers
-// together; ends with a barrier.
+// The 3 x 3 diagonal blocks of the same matrix: xx, yy, zz, xy, xz, yz of each node. Called by all
+// workers together; ends with a barrier.
 void REAL_NAME(tangent_blocks)(struct tangent *tangent, real stiffness, real damping,
                                real (*blocks)[6], const struct worker *worker);
 

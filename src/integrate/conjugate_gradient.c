@@ -61,8 +61,8 @@ void REAL_NAME(split_vectors_free)(const struct system *system, struct split_vec
     REAL_NAME(node_vectors_free)(system, &parts->low);
 }
 
-// Of nodes of others that this process does not know inverse masses are 0, and the array takes no
-// memory as long as nothing is written.
+// The inverse masses of other ranks' nodes that this process does not know are 0, and their part of
+// the array takes no memory as long as nothing is written there.
 static void fill_masses(const struct system *system, real *mass)
 {
     for (uint64_t i = 0; i < system->state->nodes;) {
@@ -358,7 +358,7 @@ static double start(struct system *system, struct linear_solver *solver,
                     struct linear_weights weights, double first, bool warm,
                     const struct worker *worker)
 {
-    if (warm) // a checkpoint has it of the nodes of each rank
+    if (warm) // a checkpoint has it for the nodes of each rank
         REAL_NAME(shares_fill)(system, solver->solution, worker);
     start_from_guess(solver, warm, worker);
     if (!warm)

@@ -1,6 +1,6 @@
 // The linear systems of the implicit integrators: A d = r with A = M + stiffness K + damping C,
 // with the tangent at the present state (forces/tangent.h), solved by conjugate gradients. A is
-// never formed. Of several ranks each computes its rows (springs/shares.h), and gets the solution
+// never formed. Each of several ranks computes its rows (springs/shares.h), and gets the solution
 // for all nodes that it holds. The preconditioner is 0 in the rows and columns of nodes that are
 // not integrated, so these nodes do not change. All workers call these functions together, and get
 // the same results. Numeric.

@@ -7,7 +7,7 @@
 //
 // With convex energies and surfaces the step then adds no energy, at any stiffness and h: the
 // positions at its start satisfy the constraints, so the residual of forces and change of momentum
-// does no work along the way back to them.
+// does no work along the path back to them.
 //
 // The preconditioner P of the conjugate gradients becomes the inverse of a node's block restricted
 // to the directions across its normals; in every iteration, the components of the residual along

@@ -23,12 +23,12 @@ taut_status REAL_NAME(constraints_make)(struct system *system, taut_error *error
 void REAL_NAME(constraints_free)(struct system *system);
 uint64_t REAL_NAME(constraints_bytes)(const struct system *system);
 
-// Removes all constraints. All workers together, as in the following functions.
+// Removes all constraints. Called by all workers together, as are the following functions.
 void REAL_NAME(constraints_clear)(struct system *system, const struct worker *worker);
 
 // Adds the contacts in which nodes are at the end of the step, with the solution d of `solver`
-// added to V, and if `drops` removes those that pull. d NULL: V alone. Returns whether any changed,
-// the same on every worker.
+// added to V, and if `drops` removes those that pull. If d is NULL, V is used alone. Returns
+// whether any changed, the same on every worker.
 bool REAL_NAME(constraints_find)(struct system *system, const struct end_rule *rule,
                                  const struct linear_solver *solver, bool drops,
                                  const struct worker *worker);

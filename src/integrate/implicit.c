@@ -325,7 +325,7 @@ static bool newton(struct system *system, struct stage_rule stage, const struct 
         converged = norm <= wanted->tolerance * first;
         if (!converged && is_lost_in_roundoff(system, stage.g, worker)) {
             converged = true;
-            residual = 0; // what is left is rounding, however much of the first it is
+            residual = 0; // the remainder is rounding, however much of the first it is
         }
     }
     record(system, residual, converged, worker);
@@ -409,7 +409,7 @@ static void mirror(struct split_vectors to, struct split_vectors v, struct split
     to.high.z[i] = 2 * v.high.z[i] - start.high.z[i];
 }
 
-// From the middle to the end: x = x* + 2 (X - x*), v = v* + 2 (V - v*).
+// Moves the state from the middle to the end: x = x* + 2 (X - x*), v = v* + 2 (V - v*).
 static void reflect(struct system *system, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -615,10 +615,10 @@ static bool surfaces_cross(struct system *system, const struct worker *worker)
 }
 
 // Whether surfaces have passed through each other at the state of the system that has just been
-// solved, before positions change forces again. Its solution may be free of that, but has been
-// pushed by all that passed, also by what did only because something else had before: the upright
-// edges of a body that has come through a floor meet the edges of that, which stop it along the
-// floor. The next system no longer has those.
+// solved, before positions change forces again. Its solution may be free of that, but includes the
+// forces of everything that passed, also of parts that did so only because others had before: the
+// upright edges of a body that has come through a floor meet the edges of that, which stop it along
+// the floor. The next system no longer has those.
 static bool system_had_crossed(const struct system *system, const struct worker *worker)
 {
     const bool crossed = system->surface_contact && REAL_NAME(surface_contact_crossed)(system);
@@ -645,7 +645,7 @@ static void solve_further(struct system *system, struct stage_rule stage,
         const double left = residual_energy(system, worker);
         if (left <= least)
             break;
-        // What a linear system leaves is missing from the momentum of bodies that collide.
+        // The residual of a linear system is missing from the momentum of bodies that collide.
         const double goal = system->surface_contact ? 0 : sqrt(exact * fmin(left, enough));
         bool settled = true;
         struct constrained_result found =
@@ -787,8 +787,8 @@ static void solve_without_gain(struct system *system, struct stage_rule stage,
     solve_further(system, stage, &rule, true, worker);
 }
 
-// Whether nodes may touch penalty colliders, or surfaces each other, at the end of the step;
-// the same on every worker. Whether surfaces do is what the energy shows.
+// Whether nodes may touch penalty colliders, or surfaces each other, at the end of the step; the
+// same on every worker. Whether surfaces touch each other follows from the energy.
 static bool end_may_touch(struct system *system, const struct worker *worker)
 {
     if (system->topology->has_contact)

@@ -1,5 +1,5 @@
-// The implicit integrators (implicit.c): their data besides the state, and what their files have in
-// common. Numeric.
+// The implicit integrators (implicit.c): their data besides the state, and the declarations that
+// their files share. Numeric.
 #ifndef TAUT_INTEGRATE_IMPLICIT_H
 #define TAUT_INTEGRATE_IMPLICIT_H
 
@@ -12,17 +12,17 @@ struct energy_sample {
     struct external_power external;
 };
 
-// For the energy budget: the power, W, of what moves mesh colliders and spheres against the forces
-// that have changed the velocities of the step so far, over its g, s. `of_system`: against those of
-// the last linear system (surface_tangent_collider_powers), of whose solution the part `applied`
-// has been; `before`: that of the velocities at which this system was. `start`: at the start of the
-// step.
+// For the energy budget: the power, W, of the drives of mesh colliders and spheres against the
+// forces that have changed the velocities of the step so far, over its g, s. `of_system`: the power
+// against the forces of the last linear system (surface_tangent_collider_powers), of whose solution
+// the fraction `applied` has been applied; `before`: the power for the velocities at which this
+// system was built. `start`: at the start of the step.
 struct collider_powers {
     double of_system, before, g, applied, start;
 };
 
-// A solution that has been applied in part leaves the rest of what was before it: for the
-// velocities V of a system M (V - v*) is not g F(V) then.
+// A solution that has been applied in part leaves a part of the power before it: for the velocities
+// V of a system M (V - v*) is not g F(V) then.
 static inline double collider_power_so_far(const struct collider_powers *it)
 {
     return it->before + it->applied * (it->of_system - it->before);
@@ -34,7 +34,7 @@ struct implicit {
     struct energy_sample start, end; // of the present step, if its energy is checked
     bool start_known;
     struct collider_powers colliders;
-    double revised; // the part of the last solution that has been applied since friction_revise
+    double revised; // the fraction of the last solution that has been applied since friction_revise
     // For the budget: where in the present step the forces of its equations are, and the powers, W,
     // of those of the midpoint method (work_count_step).
     enum power_times times;
@@ -88,16 +88,17 @@ uint64_t REAL_NAME(implicit_bytes)(const struct system *system);
 
 // ---- The energy budget (implicit_energy.c)
 
-// What it needs of the forces at the start of a step in which contact may cut the motion.
+// Stores the forces and the power of colliders at the start of a step in which contact may cut the
+// motion.
 void REAL_NAME(implicit_note_start)(struct system *system, const struct worker *worker);
 
-// Where the forces of the step are: those of the midpoint at `time`, or of implicit Euler.
+// Record the time of the step's forces: the midpoint at `time`, or that of implicit Euler.
 void REAL_NAME(implicit_note_stage)(struct system *system, double time,
                                     const struct worker *worker);
 void REAL_NAME(implicit_note_euler)(struct system *system, const struct worker *worker);
 
-// What colliders that move do: before the first system of a step or of its repetition, and once a
-// system has been solved, before anything follows its solution.
+// Measure the power of moving colliders. The first is called before the first system of a step or
+// of its repetition; the second once a system has been solved, before its solution is used.
 void REAL_NAME(implicit_forget_colliders)(struct system *system, struct stage_rule stage,
                                           const struct worker *worker);
 void REAL_NAME(implicit_note_colliders)(struct system *system, double g,
@@ -108,11 +109,12 @@ void REAL_NAME(implicit_note_colliders)(struct system *system, double g,
 void REAL_NAME(implicit_note_impact)(struct system *system, bool known,
                                      const struct worker *worker);
 
-// What implicit Euler damps in the step.
+// Counts the energy that implicit Euler damps in the step.
 void REAL_NAME(implicit_note_kicks)(struct system *system, const struct worker *worker);
 
-// At the end of the step: before it is shortened to a fraction; before single nodes are cut; after
-// one that has been cut, of which a fraction is left; and, by one worker, after one that has not.
+// Called at the end of the step: the first before the step is shortened to a fraction; the second
+// before single nodes are cut; the third after a step that has been cut, of which a fraction is
+// left; and the last one, by one worker, after a step that has not been cut.
 void REAL_NAME(implicit_count_shortened)(struct system *system, double fraction,
                                          const struct worker *worker);
 void REAL_NAME(implicit_note_uncut)(struct system *system, const struct worker *worker);
@@ -122,15 +124,15 @@ void REAL_NAME(implicit_count_colliders)(struct system *system);
 
 // ---- Whether a step gains energy (implicit_energy.c)
 
-// Whether that is checked: with projecting colliders, and for the midpoint method also with penalty
-// colliders, where it diverges otherwise; not while a mouse spring pulls.
+// Whether the energy is checked: with projecting colliders, and for the midpoint method also with
+// penalty colliders, where it diverges otherwise; not while a mouse spring pulls.
 static inline bool energy_is_checked(const struct system *system)
 {
     return system->contacts.constraints && !system->mouse_spring.pulls;
 }
 
-// By one worker, at the start of the step: its energy is that at the end of the last one, if that
-// is known and nothing has changed it since.
+// Called by one worker at the start of the step: its energy is that at the end of the last one, if
+// that is known and nothing has changed it since.
 void REAL_NAME(implicit_reuse_energy)(struct system *system);
 
 // The energy that errors of a step are relative to, J: the kinetic energy, plus that of one step of

@@ -34,9 +34,9 @@ static void keep_fraction(struct system *system, double fraction, const struct w
 
 // Where surfaces would pass through each other, the step ends before they do: a fraction of the
 // displacements and of the changes of velocity of all nodes is left, as if the step had been
-// shorter. Unlike the cutting of single nodes this stretches no spring, and stores no energy. Not
-// where that would stop the motion: these nodes are cut. Returns the fraction, 1 if nothing has
-// changed.
+// shorter. Unlike the cutting of single nodes this stretches no spring, and stores no energy. Where
+// that would stop the motion, it is not done, and nodes are cut one by one. Returns the fraction, 1
+// if nothing has changed.
 static double shorten(struct system *system, const struct worker *worker)
 {
     const double least = 0.02;
@@ -61,8 +61,9 @@ static double shorten(struct system *system, const struct worker *worker)
     return fraction;
 }
 
-// The force of friction has acted all along the step, also on what has begun to touch in it; of the
-// midpoint method, whose velocities at the end of a step may have turned round, that is not known.
+// The force of friction has acted all along the step, also on nodes that have begun to touch in it;
+// for the midpoint method, whose velocities at the end of a step may have changed sign, that is not
+// known.
 static void update_friction(struct system *system, const struct worker *worker)
 {
     const double dt = system->settings.dt, first = is_midpoint(system) ? 0 : dt;

@@ -1,5 +1,5 @@
-// The energy of the steps of the implicit integrators (implicit.c): what the energy budget counts
-// of them, and whether a step gains energy. Numeric.
+// The energy of the steps of the implicit integrators (implicit.c): their part of the energy
+// budget, and whether a step gains energy. Numeric.
 #include "integrate/implicit.h"
 
 #include "contact/tangent.h"
@@ -8,7 +8,7 @@
 #include "springs/shares.h"
 #include "state/reading.h"
 
-// ---- The energy budget: what a step notes
+// ---- The energy budget: quantities that are stored during a step
 
 void REAL_NAME(implicit_note_start)(struct system *system, const struct worker *worker)
 {
@@ -61,10 +61,10 @@ void REAL_NAME(implicit_forget_colliders)(struct system *system, struct stage_ru
     it->before = two ? -system->work.collider_work[0] / (3 * stage.g) : 0;
 }
 
-// What meshes and spheres that move do in a system. Their impulse on the nodes is that of the
-// forces of the system. Those at its solution differ from them where contacts are stiff, as they
-// turn and end within a step. The barrier of what comes next lets no other worker change anything
-// before this is done.
+// Measures the power of moving meshes and spheres in a system. Their impulse on the nodes is that
+// of the forces of the system. The forces at its solution differ from these where contacts are
+// stiff, as they turn and end within a step. The barrier of the next function keeps other workers
+// from changing anything before this is done.
 void REAL_NAME(implicit_note_colliders)(struct system *system, double g,
                                         const struct worker *worker)
 {
@@ -130,19 +130,20 @@ void REAL_NAME(implicit_note_kicks)(struct system *system, const struct worker *
 
 // ---- The energy budget: the end of a step
 //
-// Neither what a step would have without its cut at the end is a state of the run, nor are the
-// forces of its equations, which act there (docs/numerics.md, contact with implicit integrators).
+// The state that a step would end in without its cut is no state of the run, nor are the forces of
+// its equations, which act in that state, forces of the run (docs/numerics.md, contact with
+// implicit integrators).
 //
-// Nodes that are cut one by one. On the displacement w'' of a node that is left, its forces have
-// done (F + F'').w'' / 2, of those at the start and after the cut; whatever its kinetic energy has
-// not gained of that, the cut has taken, or the damping of the method. A node that stays where it
-// was, pressed on a surface, has a work of 0.
+// For nodes that are cut one by one: along the displacement w'' that is left of a node's motion,
+// its forces at the start and after the cut have done the work (F + F'').w'' / 2; the part of it
+// that its kinetic energy has not gained was taken by the cut, or by the damping of the method. A
+// node that stays where it was, pressed on a surface, has a work of 0.
 //
-// A step that is shortened to a fraction f as a whole, with k = v' - v: of the change of the
-// kinetic energy without the cut f would be left, and is, but for f (1 - f) m k^2 / 2, since k.v is
-// in proportion to f, and k^2 to its square.
+// For a step that is shortened to a fraction f as a whole, with k = v' - v: the fraction f of the
+// change of the kinetic energy without the cut would be left, and is, except for f (1 - f) m k^2 /
+// 2, since k.v is in proportion to f, and k^2 to its square.
 
-// What a shortened step has lost of a node, over its mass.
+// The energy of a node that a shortened step has lost, over its mass.
 static double lost_by_shortening(double fraction, vec3 kick)
 {
     return fraction * (1 - fraction) * vec3_dot(kick, kick) / 2;
@@ -181,8 +182,8 @@ void REAL_NAME(implicit_note_uncut)(struct system *system, const struct worker *
     }
 }
 
-// Of nodes that have been cut one by one, with the forces after that, and the sum of m k^2. What
-// they have lost by the shortening of the step is counted already.
+// Sums the energy taken from nodes that have been cut one by one, with the forces after that, and
+// the sum of m k^2. Their loss by the shortening of the step is counted already.
 static void sum_cut(const struct system *system, const void *argument, struct range range,
                     double sums[SUM_WIDTH])
 {
@@ -208,9 +209,9 @@ static void sum_cut(const struct system *system, const void *argument, struct ra
     }
 }
 
-// Beside what they do in the cut
-// itself, meshes and spheres that move have done the trapezoid of their powers, as the forces of
-// the nodes are those of a trapezoid. Forces are those with which the next step begins.
+// Beside their work in the cut itself, moving meshes and spheres have done the work of the
+// trapezoid of their powers, as the forces of the nodes are those of a trapezoid. Forces are those
+// with which the next step begins.
 void REAL_NAME(implicit_count_cut)(struct system *system, double fraction,
                                    const struct worker *worker)
 {
@@ -235,8 +236,8 @@ void REAL_NAME(implicit_count_cut)(struct system *system, double fraction,
     stage_end(&system->clock, STAGE_WORK, worker);
 }
 
-// By the impulse that the equations of the step have from them. bdf2 has a third of
-// what the step before has added to velocities.
+// Counts the work of colliders by their impulse in the equations of the step. bdf2 has a third of
+// the change of velocities in the step before.
 void REAL_NAME(implicit_count_colliders)(struct system *system)
 {
     const struct collider_powers *it = &system->implicit->colliders;

@@ -1,4 +1,4 @@
-// One step of any integrator, and what they share: dt, the projection onto colliders,
+// One step of any integrator, and the parts that all share: dt, the projection onto colliders,
 // keep_velocity, and the energy budget of the last two. The integrators are in the files of their
 // families.
 #include "integrate/integrate.h"
@@ -209,7 +209,7 @@ static taut_energy energy_at(struct system *system, double time, const struct wo
 {
     const struct evaluation evaluation = {time, system->state->step + 1, false};
     taut_energy energy = {0};
-    // With their parts ranks measure together.
+    // Ranks that hold only their parts measure together.
     const bool paused =
         !REAL_NAME(exchange_has_part)(system) && REAL_NAME(exchange_pause)(system, worker);
     REAL_NAME(energy_measure_without_fault)(system, evaluation, &energy, worker);
@@ -220,8 +220,8 @@ static taut_energy energy_at(struct system *system, double time, const struct wo
 
 // The work of friction and of moving spheres is known; the rest of the change of the energy, and
 // the work of the surfaces within an implicit step, is the work of the projection. In an inelastic
-// step it follows from the next sample of the energy, except for what moving nodes puts into
-// springs, gravity and gas.
+// step it follows from the next sample of the energy, except for the energy that moving nodes puts
+// into springs, gravity and gas.
 static void count_projection(struct system *system, const taut_energy *before,
                              const taut_energy *after)
 {
@@ -285,18 +285,19 @@ static double velocity_lag(const struct settings *settings)
     return integrator_velocities_lag(settings->integrator) ? settings->dt / 2 : 0;
 }
 
-// J: all of it, its kinetic part, and what has been added as velocities lag. W: what shapes give.
+// The total energy, its kinetic part, and the term that was added because velocities lag, J; the
+// power that shapes give, W.
 struct motion_energy {
     double total, kinetic, lagging, given;
 };
 
-// That at the end of an explicit step, on worker 0, before something lifts nodes out of colliders
+// The energy at the end of an explicit step, on worker 0, before nodes are lifted out of colliders
 // or after. The velocities of symplectic Euler and of Verlet's methods belong to the middle of the
 // step, so that h/2 F.v is added. Without that term the energy of symplectic Euler is wrong by h^2
 // F^2 / 2m where a force presses a node on a surface, in the same direction in every step. Dampers
-// and drag are left out of F: the budget has their powers before the step and after the cut, and
-// not what they would take of the motion that is cut. Surfaces, which take most of the time and
-// change only beside what is cut, are not part of it.
+// and drag are left out of F: the budget has their powers before the step and after the cut, but
+// not the energy that they would take from the motion that is cut. Surfaces, which take most of the
+// time and change only beside nodes that are cut, are not part of it.
 static struct motion_energy energy_of_motion(struct system *system, struct evaluation end,
                                              const struct worker *worker)
 {
@@ -323,12 +324,12 @@ static struct motion_energy energy_of_motion(struct system *system, struct evalu
     return (struct motion_energy){energy.total + lagging, energy.kinetic, lagging, of_shapes[1]};
 }
 
-// The terms beyond h/2 F.v are of the order of h times the frequency of a contact, over 3, of it,
-// which at the steps of dt: auto is a sixth for contacts as stiff as most are.
+// The terms beyond h/2 F.v are of the order of h times the frequency of a contact, over 3, times
+// that term; at the steps of dt: auto this is a sixth for contacts as stiff as most are.
 static const double BEYOND_LAG = 1.0 / 6;
 
-// The trapezoid of the power of what has a prescribed motion, which `drives` has, ends with that
-// after the displacement instead of before. By worker 0.
+// The trapezoid of the power of prescribed motions, which `drives` has, ends with the power after
+// the displacement instead of before. Called by worker 0.
 static void count_displacement(struct system *system, const struct motion_energy *before,
                                const struct motion_energy *after,
                                const struct surface_energy *surfaces)
@@ -341,7 +342,7 @@ static void count_displacement(struct system *system, const struct motion_energy
     work->difference_sums[0] += BEYOND_LAG * fabs(before->lagging - after->lagging + lagging);
 }
 
-// What the cut has done with what has a prescribed motion. By worker 0.
+// Counts the work of the cut on nodes with a prescribed motion. Called by worker 0.
 static void count_driven(struct system *system)
 {
     const double driven = REAL_NAME(surface_contact_cut_work)(system);
@@ -349,20 +350,21 @@ static void count_driven(struct system *system)
     system->work.done[WORK_TRUNCATION] += driven;
 }
 
-// What it has taken of nodes by its impulses (contact/surface_cut_work.c). By worker 0.
+// Counts the energy that the cut has taken from nodes by its impulses (contact/surface_cut_work.c).
+// Called by worker 0.
 static void count_impulses(struct system *system, double kinetic, const struct cut_work *work)
 {
     system->work.done[WORK_TRUNCATION] += work->taken;
     // The damping of nodes that are cut is a part of that, and no error (note_kicks in xpbd.c).
     if (system->settings.integrator == INTEGRATOR_XPBD && !system->work.closes)
         system->work.difference_sums[0] -= work->kicks;
-    // What forces have added in the step and the cut has taken again was nothing that moved.
+    // Energy that forces have added in the step and the cut has taken again moved no node.
     REAL_NAME(work_note_loss)(system, kinetic - work->kinetic + work->taken, work->taken);
 }
 
-// Once surface_contact_passes has shown that something passes. In a run that has diverged
+// Called once surface_contact_passes has shown that something passes. In a run that has diverged
 // everything passes through everything, and a cut would take seconds to minutes, in which no signal
-// is heard. What is cut of nodes in implicit steps implicit_end.c counts.
+// is handled. implicit_end.c counts the cuts of nodes in implicit steps.
 static void cut_and_count(struct system *system, const struct worker *worker)
 {
     const bool counts_work = system->settings.keep_energy_budget;
@@ -386,11 +388,11 @@ static void cut_and_count(struct system *system, const struct worker *worker)
     worker_barrier(worker);
 }
 
-// Whether it has cut.
+// Cuts the motion of a step or substep; returns whether something had to be cut.
 static bool limit_until(struct system *system, struct evaluation end, double begin, double step,
                         const struct worker *worker)
 {
-    if (worker->index == 0) // before the barriers of what follows
+    if (worker->index == 0) // before the barriers of the functions that follow
         REAL_NAME(surface_contact_set_step)(system, begin, step);
     REAL_NAME(exchange_wanted_nodes)(system, worker);
     if (REAL_NAME(surface_contact_gave_up)(system)) { // in an earlier substep
@@ -411,7 +413,7 @@ void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end,
         (void)limit_until(system, end, begin, step, worker);
 }
 
-// What it takes to move the nodes out of colliders as they have been moved.
+// Counts the work of moving the nodes out of colliders as they have been moved.
 static void count_lift(struct system *system, struct evaluation end, bool holds,
                        const struct worker *worker)
 {
@@ -427,12 +429,12 @@ static void count_lift(struct system *system, struct evaluation end, bool holds,
 }
 
 // The projection at the end of the step moves nodes onto surfaces, after the motion has been cut,
-// and may move them through others. Where it would, the step is cut as if they had come there at
-// once. In all other steps nodes are put back, and the projection moves them as if this had not
-// been. A cut may leave nodes inside a sphere: then again. In the frame of a sphere that moves
-// (surface_carriers.h) the start of the step leaves all nodes outside, and parts of the path there
-// end inside as those around one at rest do; where that finds no end soon, they end where the way
-// leads in.
+// and may move them through others. Where it would, the step is cut as if they had come there
+// directly. In all other steps nodes are put back, and the projection moves them as if this test
+// had not been made. If a cut leaves nodes inside a sphere, this is repeated. In the frame of a
+// sphere that moves (surface_carriers.h) the start of the step leaves all nodes outside, and parts
+// of the path there end inside, as those around a sphere at rest do; where that does not converge
+// soon, they end where the path leads in.
 static void limit_projected(struct system *system, struct evaluation end, bool has_cut,
                             const struct worker *worker)
 {
@@ -493,9 +495,9 @@ static void keep_velocity_and_count(struct system *system, const struct worker *
 }
 
 // Where drives change their velocities at the end of a step, so do all powers. The trapezoid of
-// this step ends with those of the velocities before, and the next sample, at the same time, starts
-// another with those after. Forces of the end of the step that are known already, as with Verlet
-// integrators, are kept.
+// this step ends with the powers of the velocities before, and the next sample, at the same time,
+// starts another with those after. Forces of the end of the step that are known already, as with
+// Verlet integrators, are kept.
 static void sample_before_jump(struct system *system, const struct worker *worker)
 {
     if (!system->settings.keep_energy_budget ||

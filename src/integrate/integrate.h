@@ -16,7 +16,7 @@ int REAL_NAME(integrator_evaluations)(const struct settings *settings);
 void REAL_NAME(integrator_start)(struct system *system, const struct worker *worker);
 
 // Continues with another dt from the present state: adapts the time and the stored data of the last
-// step. All workers together.
+// step. Called by all workers together.
 void REAL_NAME(integrator_change_dt)(struct system *system, double dt, const struct worker *worker);
 
 // Advances x and v from t = step * dt to the next step, including moved nodes. The step is not
@@ -32,16 +32,16 @@ void REAL_NAME(project)(struct system *system, double time, const struct worker 
 
 // Cuts the motion of the step where surfaces would pass through each other, and its energy budget.
 // Called by explicit integrators as soon as the nodes have moved, by implicit ones at the end of a
-// step. limit_motion_until: of a substep of xpbd, up to that evaluation.
+// step. limit_motion_until does so in a substep of xpbd, up to that evaluation.
 void REAL_NAME(limit_motion)(struct system *system, const struct worker *worker);
 void REAL_NAME(limit_motion_until)(struct system *system, struct evaluation end, double begin,
                                    double step, const struct worker *worker);
 
-// The same of an implicit step, after which the methods of order 2 start again.
+// The same for an implicit step, after which the methods of order 2 start again.
 void REAL_NAME(implicit_finish)(struct system *system, const struct worker *worker);
 
-// Ends a step after the integrator: projection, keep_velocity; then the step is counted. Nothing if
-// gas had no volume at its start.
+// Ends a step after the integrator: projection, keep_velocity; then the step is counted. Does
+// nothing if gas had no volume at its start.
 void REAL_NAME(step_finish)(struct system *system, const struct worker *worker);
 
 // The evaluations at the start and at the end of the present step, the latter with the gas of the

@@ -53,8 +53,8 @@ static vec3 drive_position(const struct motion *motion, vec3 position, double fr
     return vec3_add(drive_centre(motion, to), arm);
 }
 
-// Of a node that is there. A piece that begins within `tolerance` counts as begun: times are
-// multiples of dt, rounded.
+// The velocity of a driven node at `position`. A piece that begins within `tolerance` counts as
+// begun: times are multiples of dt, rounded.
 static vec3 drive_velocity(const struct motion *motion, vec3 position, double time,
                            double tolerance)
 {
@@ -256,7 +256,7 @@ static void store_placement(struct system *system, size_t index, const struct pl
     s->motion_rate[index] = placement->rate;
 }
 
-// Where a node has been placed at the end of the last step.
+// The position of a node at the end of the last step.
 static vec3 placed_before(const struct system *system, size_t index)
 {
     const size_t motion_count = system->topology->motion_count;
@@ -264,8 +264,8 @@ static vec3 placed_before(const struct system *system, size_t index)
                                 : system->kinematic_targets.items[index - motion_count].position;
 }
 
-// For a step that has to be cut: where a node comes from. One with a target is listed again, as
-// that.
+// Stores the position from which a node starts, for a step that has to be cut. A node that has both
+// a motion and a target is listed with its target only.
 static void note_start(struct system *system, size_t index, vec3 position)
 {
     const uint32_t node = moving_node(system, index);

@@ -28,12 +28,14 @@ taut_status REAL_NAME(preconditioner_refresh)(const struct tangent *tangent,
                                               struct preconditioner *it, taut_error *error);
 uint64_t REAL_NAME(preconditioner_bytes)(const struct preconditioner *it);
 
-// Computes P from the last update of the tangent. All workers together; ends with a barrier. Of
-// several ranks each has its rows (springs/shares.h) of the blocks, and its part of the lines.
+// Computes P from the last update of the tangent. Called by all workers together; ends with a
+// barrier. Each of several ranks has its rows (springs/shares.h) of the blocks, and its part of the
+// lines.
 void REAL_NAME(preconditioner_update)(struct preconditioner *it, struct tangent *tangent,
                                       real stiffness, real damping, const struct worker *worker);
 
-// z := P r. All workers together; ends with a barrier. Of several ranks each has its rows.
+// z := P r. Called by all workers together; ends with a barrier. Each of several ranks has its
+// rows.
 void REAL_NAME(preconditioner_apply)(const struct preconditioner *it, struct node_vectors r,
                                      struct node_vectors z, const struct worker *worker);
 

@@ -26,7 +26,7 @@
 // ---- Drag, of the air and of bodies in proportion to their masses
 //
 // Drag is explicit, v -= h c v / m, as long as a = h c / m is at most 1, so that it never reverses
-// the velocity. Of stronger drag, the part with a = 1 is explicit, and the rest divides the
+// the velocity. If drag is stronger, the part with a = 1 is explicit, and the rest divides the
 // velocity by 1 + (a - 1) after the constraints have been solved. The terminal speed of a fall is
 // therefore m g / c at every h, and springs that support a node at rest carry all of its weight,
 // which they would not if all drag acted before them.
@@ -57,7 +57,8 @@ static bool any_strong_drag(const struct system *system, double step, const stru
     return false;
 }
 
-// Adds the drag that the air has not, and removes the implicit part of all from the forces.
+// Adds the drag in proportion to masses, which the air does not have, and removes the implicit part
+// of all drag from the forces.
 static void limit_drag(struct system *system, double step, const struct worker *worker)
 {
     struct state *s = system->state;
@@ -166,8 +167,8 @@ static void drift(struct system *system, double step, const struct worker *worke
 // A contact with Coulomb friction (contact/friction.h): the change of the velocity `sliding` along
 // the surface, if that normal to it changes by `normal_change` (m/s). The force of spring and
 // damper is the one at the end of the substep too, and limited by the impulse of the normal force.
-// `stretch`: m, what the spring would have there. A contact that begins has slid for all of the
-// substep.
+// `stretch`: m, the stretch that the spring would have there. A contact that begins has slid for
+// all of the substep.
 static vec3 solve_friction(const struct system *system, const struct scene_collider *collider,
                            size_t node, const struct contact *contact, double h, vec3 stretch,
                            vec3 sliding, double normal_change)
@@ -637,7 +638,7 @@ static void sum_kicks(const struct system *system, const void *unused, struct ra
     }
 }
 
-// Counts m |v' - v|^2 of a substep from v to v', as implicit Euler does of a step.
+// Counts m |v' - v|^2 of a substep from v to v', as implicit Euler does for a step.
 static void note_kicks(struct system *system, const struct worker *worker)
 {
     if (!system->settings.keep_energy_budget)
