@@ -19,8 +19,8 @@ void benchmark_step(struct bench_state *state, const void *subject);
 void benchmark_strong(struct bench_state *state, const void *subject);
 void benchmark_weak(struct bench_state *state, const void *subject);
 
-// The time of one stage of whole steps, measured on thread 0, including the wait at its end; of
-// pressure that is computed in the pass over the springs, the time of that pass.
+// The time of one stage of whole steps, measured on thread 0, including the wait at its end. For
+// pressure that is computed in the pass over the springs, it is the time of that pass.
 void benchmark_stage(struct bench_state *state, const void *subject);
 
 // The volume of the first body, in single precision.

@@ -39,7 +39,8 @@ int group_agree(int exit_code)
     return (int)agreed;
 }
 
-// The same on all ranks: the error of the lowest that has one, with its text on rank 0.
+// Returns the same status on all ranks: the error of the lowest rank that has one, with its text on
+// rank 0.
 static taut_status agree(taut_status status, taut_error *error)
 {
     uint64_t code = (uint64_t)status;

@@ -5,8 +5,8 @@
 
 #include "bench/subject.h"
 
-// Joins the ranks that mpirun has started; nothing if there is one. False after an error, which is
-// printed.
+// Joins the ranks that mpirun has started; does nothing if there is one. False after an error,
+// which is printed.
 bool group_begin(void);
 void group_end(void);
 
@@ -14,7 +14,7 @@ void group_end(void);
 // is none.
 int group_agree(int exit_code);
 
-// On ranks other than 0: takes part in what rank 0 does with the solvers of these subjects, until
+// On ranks other than 0: takes part in the work of rank 0 with the solvers of these subjects, until
 // it calls group_dismiss.
 void group_follow(struct subject *const *subjects);
 void group_dismiss(void);

@@ -1,5 +1,5 @@
-// Two ranks send a message to and fro: the time of one way, by size, as JSON from rank 0. A program
-// of its own, which tools/namespaces.py compiles by mpicc; by hand:
+// Two ranks send a message to and fro: the time of one direction, by size, as JSON from rank 0. A
+// program of its own, which tools/namespaces.py compiles by mpicc; by hand:
 //     mpicc -O2 bench/ping_pong.c -o ping_pong && mpirun -n 2 ping_pong
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// The times of one way, s, ascending.
+// The times of one direction, s, ascending.
 static void measure(char *data, int bytes, int rank, int rounds, double *seconds)
 {
     for (int round = -1; round < rounds; round++) { // the first one makes connections

@@ -316,7 +316,7 @@ const struct bench_scene *bench_scene_find(const char *name)
     return NULL;
 }
 
-// Adds what the text of a shape lacks: wind, a ball without gas.
+// Adds traits that the text of a shape does not have: wind, a ball without gas.
 static void apply_traits(const struct bench_scene *scene, taut_scene *made)
 {
     if (scene->traits & BENCH_WIND)

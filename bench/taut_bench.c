@@ -446,7 +446,7 @@ static int choose_threads(struct registry *registry)
     return EXIT_DONE;
 }
 
-// What several ranks do not measure.
+// Rejects the suites that several ranks do not measure.
 static int check_suites(const struct bench_options *options)
 {
     if (ranks_count() == 1 || (options->suites & ~(unsigned)SUITE_STEPS) == 0)

@@ -30,7 +30,7 @@ struct box {
     float low[3], high[3];
 };
 
-// What one worker finds.
+// The results of one worker.
 struct tally {
     struct intersections found;
     size_t body_capacity, pair_capacity;
@@ -295,7 +295,7 @@ static bool count_pair(struct tally *tally, const struct search *search,
     return add_pair(tally, pair, search->options->pairs_max);
 }
 
-// Adds what a worker has found.
+// Adds the results of a worker.
 static bool merge(struct tally *sum, const struct intersections *part, size_t pairs_max)
 {
     sum->found.compared += part->compared;

@@ -2,11 +2,11 @@
 // shares no code with it, and no folder but cli/ includes it.
 //
 // Positions are compared as they are given; corners at the same position count as common corners,
-// whether they are one node or two. Of two triangles in different planes that have points which are
-// inside both (not on an edge), one crosses the other. Two in one plane with a common area overlap,
-// also where one is folded flat onto its neighbour. All other pairs with a common point beyond
-// common corners and a common edge touch: a corner or an edge of one lies on the other. A surface
-// that passes through another exactly along edges or through corners thus touches it.
+// whether they are one node or two. Two triangles in different planes cross if they have points
+// that are inside both (not on an edge). Two in one plane with a common area overlap, also where
+// one is folded flat onto its neighbour. All other pairs with a common point beyond common corners
+// and a common edge touch: a corner or an edge of one lies on the other. A surface that passes
+// through another exactly along edges or through corners thus touches it.
 //
 // Triangles without an area are counted and compared with nothing. No crossing is lost with them
 // where their longest edge belongs to a neighbour with an area.

@@ -1,10 +1,11 @@
 // Signs of determinants in three stages (predicates.h). A filter evaluates the determinant in
 // double precision and returns its sign where it exceeds a bound of all rounding errors
 // (semi-static filters, Devillers and Pion, "Efficient exact geometric predicates for Delaunay
-// triangulations", 2003). What it leaves is computed with whole numbers: every double is a multiple
-// of a power of two, so that after scaling each axis by one of them the determinant is a whole
-// number. 128 bits suffice for most positions in single precision. Expansions (Shewchuk 1997) would
-// be faster for the others, but fail where products of coordinates overflow or underflow.
+// triangulations", 2003). The signs that it does not decide are computed with whole numbers: every
+// double is a multiple of a power of two, so that after scaling each axis by one of them the
+// determinant is a whole number. 128 bits suffice for most positions in single precision.
+// Expansions (Shewchuk 1997) would be faster for the others, but fail where products of coordinates
+// overflow or underflow.
 #include "intersections/predicates.h"
 
 #include <assert.h>
@@ -306,7 +307,7 @@ static bool orientation_3d_wide(const double *const points[4], int *sign)
 
 // ---- The filter
 
-// Between these sizes no product of three overflows, and what underflow takes from a product is far
+// Between these sizes no product of three overflows, and the error of a product by underflow is far
 // below the bound: at most some 5e-324 times a difference, against 8e-15 * (1e-97)^3.
 static const double SMALLEST = 1e-97, LARGEST = 1e102;
 

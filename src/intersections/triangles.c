@@ -226,8 +226,8 @@ static enum triangle_relation relate_in_plane(const double *const t[3], const do
     return TRIANGLES_APART;
 }
 
-// Triangles with a common edge, beside which other_t and other_u are their corners: all that they
-// have in common is the edge, unless one lies folded onto the other.
+// Triangles with a common edge, beside which other_t and other_u are their corners: they have only
+// the edge in common, unless one lies folded onto the other.
 static enum triangle_relation relate_at_edge(const double *const t[3], int other_t,
                                              const double *const u[3], int other_u)
 {

@@ -273,7 +273,7 @@ struct kernels {
     // Adds the forces of the elements of a body to a block of its nodes: those of ropes and cloths,
     // and those of lattices, of which only these layers of the block are computed. The power of the
     // damping of elements whose first node (centre, for bending) is in the block is returned, or 0
-    // if it is not wanted; of lattices it is added to `powers`, one for each of the layers (NULL:
+    // if it is not wanted; for lattices it is added to `powers`, one for each of the layers (NULL:
     // not wanted). NULL: elements are computed one by one.
     double (*element_sheet)(const struct system *system, const struct elements_body *body,
                             const int64_t block[3], bool power);
@@ -296,7 +296,7 @@ struct kernels {
     // The bounding box of the nodes.
     void (*node_box)(const real *x, const real *y, const real *z, struct range nodes,
                      struct node_box *box);
-    // That of to - from at the nodes of these rows, of `to` without `from`.
+    // The box of to - from at the nodes of these rows, or of `to` if `from` is NULL.
     void (*displacement_box)(const real *const to[3], const real *const from[3],
                              const struct node_rows *rows, struct node_box *box);
     // Bit i is set if node first + i may touch; count <= 64.
@@ -316,15 +316,15 @@ struct kernels {
 
     // The box of 32 nodes: least x, y, z, most x, y, z.
     void (*surface_box)(const real (*x)[32], real box[6]);
-    // Those of the triangles and edges of a block.
+    // The boxes of the triangles and edges of a block.
     void (*candidate_boxes)(const struct candidate_block *block, struct candidate_boxes *boxes);
     // Bits of the first `count` <= 64 boxes, in six rows of whole registers, that meet a box.
     uint64_t (*boxes_meeting)(const real *const rows[6], int count, const real box[6]);
     // The candidates of a pair of blocks.
     void (*candidates)(const struct candidate_pair *pair, struct candidate_codes *result);
-    // Adds the forces of those that touch to those on the nodes of both blocks (the same for one
-    // block). Returns whether any touch; *least: the square of the least distance of those that are
-    // evaluated.
+    // Adds the forces of the candidates that touch to those on the nodes of both blocks (which may
+    // be the same block). Returns whether any touch; *least: the square of the least distance of
+    // those that are evaluated.
     bool (*barrier_forces)(const struct listed_pair *pair, const struct barrier *barrier,
                            real (*on_a)[32], real (*on_b)[32], real *least);
 };

@@ -1,5 +1,6 @@
-// What this process may use of the machine: the default number of threads, the cache sizes that
-// plans are made for, and the NUMA nodes that workers are bound to. Only machine.c includes hwloc.
+// The resources of the machine that this process may use: the default number of threads, the cache
+// sizes that plans are made for, and the NUMA nodes that workers are bound to. Only machine.c
+// includes hwloc.
 #ifndef TAUT_PARALLEL_MACHINE_H
 #define TAUT_PARALLEL_MACHINE_H
 

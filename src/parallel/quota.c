@@ -250,7 +250,7 @@ static double pages_of_this_process(int column)
     return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-// What a resource limit of this process leaves above the pages counted in a column of
+// The bytes that a resource limit of this process leaves above the pages counted in a column of
 // /proc/self/statm.
 static double limit_left(int resource, int column)
 {
@@ -317,8 +317,8 @@ struct memory_left memory_left_on_this_machine(void)
     return left;
 }
 
-// What a process holds before it allocates arrays, as its libraries, does not count against
-// TAUT_MEMORY_LIMIT.
+// The memory that a process has before it allocates arrays, such as that of its libraries, does not
+// count against TAUT_MEMORY_LIMIT.
 static _Atomic double resident_at_first; // bytes, when that was first asked for; 0: not yet
 
 enum { STATM_RESIDENT = 1 };
@@ -339,9 +339,10 @@ struct memory_left memory_left_to_this_process(void)
     return left;
 }
 
-// What other arrays of this process, and other processes, may take meanwhile; and of what is left
-// beyond it, how much is given out at most before the system is asked again: what has been given
-// out may not have been written yet, and does not count as used.
+// SPARE is the memory that other arrays of this process, and other processes, may take meanwhile.
+// GIVEN_PART and GIVEN_MOST limit how much of the memory beyond it is given out before the system
+// is asked again: memory that has been given out may not have been written yet, and then does not
+// count as used.
 static const double SPARE = 32 << 20, GIVEN_PART = 1.0 / 8, GIVEN_MOST = 256 << 20;
 
 struct memory_left memory_left_now(void)
@@ -349,7 +350,7 @@ struct memory_left memory_left_now(void)
     struct memory_left left = memory_left_to_this_process();
     if (left.source == MEMORY_REQUESTED) {
         const double more = pages_of_this_process(STATM_RESIDENT) - atomic_load(&resident_at_first);
-        // Estimates of what has been planned may have used all of it.
+        // By the estimates, planned arrays may have used all of it.
         left.bytes = fmax(0, left.bytes + SPARE - fmax(0, more));
     }
     return left;

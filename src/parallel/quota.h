@@ -1,7 +1,8 @@
-// What control groups and resource limits leave this process of the machine. A container that may
-// use the time of two processors often still sees all sixty-four of the machine; sixty-four threads
-// would spend most of their time throttled, waiting for each other at barriers. And one that may
-// use 4 GiB of memory often sees all 256, and is killed without a message when it takes more.
+// The part of the machine that control groups and resource limits leave to this process. A
+// container that may use the time of two processors often still sees all sixty-four of the machine;
+// sixty-four threads would spend most of their time throttled, waiting for each other at barriers.
+// And one that may use 4 GiB of memory often sees all 256, and is killed without a message when it
+// takes more.
 #ifndef TAUT_PARALLEL_QUOTA_H
 #define TAUT_PARALLEL_QUOTA_H
 
@@ -41,19 +42,21 @@ struct memory_left {
 // it.
 struct memory_left memory_left_to_this_process(void);
 
-// The same now: of TAUT_MEMORY_LIMIT what this process has taken since it was first asked for.
+// The same at present: memory that this process has taken since the first call counts against
+// TAUT_MEMORY_LIMIT.
 struct memory_left memory_left_now(void);
 
-// Whether an array that has not been planned for, as lists that grow within steps, may have so many
-// bytes more: not what would be more than is left, as the system would end this process without a
-// message, often long after the array was given to it. By any thread; it rarely asks the system.
+// Whether an array that has not been planned for, such as lists that grow within steps, may have so
+// many bytes more: false if less is left, as the system would end this process without a message,
+// often long after it had granted the array. Called by any thread; it rarely asks the system.
 bool memory_may_grow(double bytes);
 
-// The same of what all processes on this machine, or in the same control group, share: without the
-// limits of one process, to which TAUT_MEMORY_LIMIT belongs.
+// The same for the memory that all processes on this machine, or in the same control group, share:
+// without the limits of one process, to which TAUT_MEMORY_LIMIT belongs.
 struct memory_left memory_left_on_this_machine(void);
 
-// What RLIMIT_AS leaves. It counts all mapped addresses, thread stacks included, touched or not.
+// The bytes that RLIMIT_AS leaves. It counts all mapped addresses, thread stacks included, touched
+// or not.
 double addresses_left_to_this_process(void);
 
 // Parses a size as in TAUT_MEMORY_LIMIT, except "none"; false if `text` is not a size.

@@ -80,10 +80,10 @@ void worker_barrier(const struct worker *worker);
 bool worker_regroup(const struct worker *worker);
 
 // Claims the next `batch` of `count` items: first from the worker's own contiguous share, then from
-// what is left of the others' shares (work stealing); false when none are left. So a worker finds
-// in its caches, and on its NUMA node, what it worked on in the last step, and one that is
-// descheduled for a while delays the others by at most one batch. Only one such loop may lie
-// between two barriers.
+// the rest of the others' shares (work stealing); false when none are left. So a worker finds in
+// its caches, and on its NUMA node, what it worked on in the last step, and one that is descheduled
+// for a while delays the others by at most one batch. Only one such loop may lie between two
+// barriers.
 bool worker_claim(const struct worker *worker, size_t count, size_t batch, struct range *range);
 
 // This worker's contiguous share of `count` elements, cut at multiples of `grain` (so that two

@@ -59,7 +59,8 @@ double contacts_full_force(const struct render_options *options, const struct fr
         return options->full_force;
     if (!frame_has(frame, FRAME_CONTACTS))
         return 0;
-    // Twice the mean, weighted by the forces themselves: of those that carry the load.
+    // Twice the mean force, weighted by the forces themselves, so that contacts that carry the load
+    // count.
     double sum = 0, squares = 0;
     for (size_t i = 0; i < frame->contact_count; i++) {
         const double force = (double)frame->contacts[i].force;

@@ -361,8 +361,8 @@ static taut_status fill_kinds(struct legend *legend, const struct render_context
 
 // ---- Contacts
 
-// Their number, what the colours of needles mean, and the force of the longest ones; or that the
-// frame has none stored.
+// Draws the number of contacts, the meaning of the needles' colours, and the force of the longest
+// ones; or that the frame has none stored.
 static taut_status fill_contacts(struct legend *legend, const struct render_context *context,
                                  taut_error *error)
 {

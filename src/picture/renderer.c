@@ -1,6 +1,6 @@
-// The order in which a picture is drawn (draw_scene), and what its parts share: box, camera and
-// light of a picture, the tables in graphics memory, and shadows. Visible objects are drawn by
-// surfaces.c, springs.c, solids.c and legend.c.
+// The order in which a picture is drawn (draw_scene), and the data that its parts share: box,
+// camera and light of a picture, the tables in graphics memory, and shadows. Visible objects are
+// drawn by surfaces.c, springs.c, solids.c and legend.c.
 #include "picture/renderer.h"
 
 #include "picture/contacts.h"

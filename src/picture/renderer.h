@@ -11,7 +11,7 @@ struct render_options {
     unsigned layers; // 0: the default for the subject (renderer_layers_for)
     enum colouring colouring;
     double least, most;   // ends of the colour scale; both 0: those of the frame
-    double full_force;    // N, of the longest needles of contacts; 0: what suits the frame
+    double full_force;    // N, of the longest needles of contacts; 0: chosen for the frame
     bool dark;            // a dark background
     uint64_t springs_max; // draw at most this many, every n-th; 0: chosen by the picture's size
     bool flat_normals;    // on large surfaces: cheaper
@@ -29,8 +29,8 @@ struct renderer;
 // TAUT_ERROR_UNSUPPORTED if the OpenGL context is too old; the message names its version.
 taut_status renderer_make(struct renderer **renderer, taut_error *error);
 
-// Copies what it needs of a subject to graphics memory; the subject must live until the next one is
-// set.
+// Copies the required data of a subject to graphics memory; the subject must live until the next
+// one is set.
 taut_status renderer_set_subject(struct renderer *renderer, const struct subject *subject,
                                  taut_error *error);
 

@@ -1,5 +1,5 @@
-// Solids and what is drawn with them: spheres, cylinders and cones; colliders and the ground
-// (planes with a grid, rooms that are open towards the eye); arrows of the wind, strings of
+// Solids and the objects that are drawn with them: spheres, cylinders and cones; colliders and the
+// ground (planes with a grid, rooms that are open towards the eye); arrows of the wind, strings of
 // pendulums and mouse springs.
 #ifndef TAUT_PICTURE_SOLIDS_H
 #define TAUT_PICTURE_SOLIDS_H

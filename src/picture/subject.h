@@ -1,7 +1,7 @@
-// The objects that are drawn. A subject has what stays the same while a scene keeps its springs:
-// nodes, springs, faces and colliders. A frame (state/frame.h) has their positions at one time;
-// frames are read from a solver, and stored until they are drawn (frame_cache). Numbers of nodes,
-// springs and faces run over all bodies, in builder order. Needs no OpenGL; the renderer
+// The objects that are drawn. A subject has the data that stay the same while a scene keeps its
+// springs: nodes, springs, faces and colliders. A frame (state/frame.h) has their positions at one
+// time; frames are read from a solver, and stored until they are drawn (frame_cache). Numbers of
+// nodes, springs and faces run over all bodies, in builder order. Needs no OpenGL; the renderer
 // (renderer.h) reads subjects and frames, and does not depend on solvers.
 #ifndef TAUT_PICTURE_SUBJECT_H
 #define TAUT_PICTURE_SUBJECT_H
@@ -87,12 +87,12 @@ struct collider_pose subject_mesh_pose(const struct subject *subject, size_t mes
 void subject_mesh_box(const struct subject *subject, size_t mesh, const struct collider_pose *pose,
                       vec3 *low, vec3 *high);
 
-// What a frame of a picture may have besides: strains and broken flags of springs, if the subject
-// has any; and contacts.
+// Optional data of a picture's frame: strains and broken flags of springs, if the subject has any;
+// and contacts.
 enum { SUBJECT_STRAINS = 1, SUBJECT_CONTACTS = 2 };
 
 // A frame of a subject (state/frame.h): the fields that pictures show, with arrays for volumes and
-// for what is `wanted`. The subject must outlive it.
+// for the `wanted` data. The subject must outlive it.
 taut_status subject_make_frame(const struct subject *subject, unsigned wanted, struct frame *frame,
                                taut_error *error);
 

@@ -92,7 +92,8 @@ static inline wide_mask wide_lane_range(long first, long end)
     return WIDE_OF_INTEGERS(_mm256_and_si256(from, to));
 }
 
-// Not by intrinsics: of these GCC compares the mask with 0 again where wide_blend selects by it.
+// Does not use intrinsics: with these GCC compares the mask with 0 again where wide_blend selects
+// by it.
 static inline wide_mask wide_positive(wide a)
 {
     return (wide_mask)(a > wide_set(0));

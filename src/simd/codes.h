@@ -254,7 +254,7 @@ WIDE_INLINE wide_index wide_index_from(const byte_table *table, wide_index i)
     return found;
 }
 
-// Of numbers that are the lowest byte times 8, which still fit into bytes.
+// The numbers are the lowest byte times 8, which still fit into bytes.
 WIDE_INLINE const real *record_at(const point_table *table, uint64_t eighths)
 {
     return (const real *)((const char *)table->records +

@@ -7,7 +7,7 @@
 enum record_change { RECORD_ADD, RECORD_SUBTRACT, RECORD_PUT };
 
 #if defined(__x86_64__)
-// What one instruction changes: a record, or the half of one.
+// The unit that one instruction changes: a record, or half of one.
 #    if TAUT_REAL_BITS == 32
 typedef __m128 record_part;
 #        define PART_OP(name) _mm_##name##_ps
