@@ -320,8 +320,8 @@ static void check_forces(const struct team_work *team, const struct listed_pair 
     check_handing_out(team, listed, pair, &barrier, touching);
 }
 
-// What kernels have chosen; `extra` is farther than the limit, which may be so where the distance
-// of slivers, found for one at a time, is too large.
+// The candidates that kernels have chosen; `extra` is farther than the limit, which may happen
+// where the distance of slivers, found for one at a time, is too large.
 struct choice {
     size_t kept, extra;
     size_t between;      // pairs for which check_mark has been called

@@ -1,4 +1,4 @@
-// The scenes, and what a byte means.
+// The scenes, and the meaning of each byte.
 #include "calls_fixture.h"
 
 #include <stdbool.h>
@@ -235,7 +235,7 @@ static void set_collider(struct calls *calls)
     }
 }
 
-// What a call of each solver has written.
+// Compares the results of a call on all solvers.
 static const char *compare(const struct calls *calls, const void *first, size_t size,
                            const char *difference)
 {
@@ -292,8 +292,8 @@ static const char *read_results(struct calls *calls)
     }
 }
 
-// The third solver := one restored from the first. All are saved: what was set takes effect then,
-// and dt: auto may follow two changes by another dt than both at once.
+// Replaces the third solver by one restored from the first. All are saved: settings take effect
+// then, and dt: auto may follow two changes by another dt than both at once.
 static const char *restore(struct calls *calls)
 {
     void *bytes[SOLVERS] = {NULL};

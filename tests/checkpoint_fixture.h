@@ -22,7 +22,7 @@ struct saved save_and_end(taut_solver *solver);
 taut_solver *restore(const taut_scene *scene, struct saved saved, int threads, enum isa isa);
 taut_solver *restore_with(const taut_scene *scene, struct saved saved, const taut_config *config);
 
-// An archive_source of a `struct saved`, of which it takes away what it has given.
+// An archive_source of a `struct saved`, from which it removes the bytes that it has returned.
 size_t feed_reader(void *context, void *bytes, size_t count, int *failure);
 
 // Fails with `what` and the arrays that differ.

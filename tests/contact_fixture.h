@@ -36,7 +36,7 @@ uint64_t crossings_of(taut_solver *solver, const struct everything *all);
 uint64_t crossings_in_run(taut_solver *solver, int frames, uint64_t apart);
 
 // The point of a line between two others that is nearest to p; and the distance of p from the
-// nearest triangle. By other formulas than those of the library.
+// nearest triangle. The formulas are not those of the library.
 vec3 nearest_on_side(vec3 p, vec3 a, vec3 b);
 double triangle_distance(const taut_solver *solver, const struct everything *all, vec3 p);
 

@@ -1,5 +1,5 @@
 // Preloaded into a program (LD_PRELOAD): lets one allocation fail, or all from one on, and counts
-// them. What a program does then is the test's to judge (test_allocations.py).
+// them. The test judges the behaviour of the program (test_allocations.py).
 //
 // FAIL_AT=N: the N-th fails, counted over all threads from 1; 0: none. FAIL_ON=1: those after it
 // too. FAIL_COUNT=PATH: the number of allocations is written there at the end.

@@ -52,7 +52,7 @@ bodies: [{name: ball, type: sphere, radius: 0.1, subdivisions: 3, node_mass: 1.0
     each = [json.loads(start(ranks, "run", ball, "--no-output", "--quiet", "--threads", "1", "--json").stdout)["bytes"]
             for ranks in (0, 2)]
     expect(0.3 * each[0] < each[1] < 1.5 * each[0], str(each))
-    # Of wind, whose damping limits dt, a rank has what acts on its nodes.
+    # For wind, whose damping limits dt, a rank has only the data that act on its nodes.
     sheet = """simulation: {dt: 1.0e-5, steps: 2}
 environment: {wind: {velocity: [1, 0, 0], coefficient: 0.1RELATIVE}}
 bodies:

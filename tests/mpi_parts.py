@@ -783,7 +783,7 @@ bodies:
 output: {{every_steps: 12, vtp: true, checkpoint: {{every: 1.2e-3}}}}
 """)
     same_files(wide, ranks=3)
-    # What projects, and what remembers contacts.
+    # Colliders that project, and colliders with a memory of contacts.
     for plane in ("response: project, restitution: 0.5, friction: 0.001", "stiffness: 40, friction_coefficient: 0.3"):
         same_files(tearing("tearing.yaml", FRAGILE["both"], plane=plane), ranks=3)
         expect(piece_names("folder-3"), f"{plane}: frames are whole")

@@ -89,7 +89,7 @@ struct work_done work_of(taut_solver *solver);
 // explain.
 double residual_of(taut_solver *solver, double start);
 
-// An allocator whose allocations fail after a number of them, and which counts what is held.
+// An allocator whose allocations fail after a number of them, and which counts the bytes in use.
 struct failing {
     uint64_t countdown; // allocations that still succeed
     uint64_t calls, held;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is cut out of one body; nodes are numbered within the body of the whole.
+// The part that is cut out of one body; nodes are numbered within the body of the whole.
 struct part {
     const struct frame_body *body;
     uint64_t first, end; // own nodes

@@ -1,5 +1,5 @@
 // Cuts a whole frame into pieces as several ranks would have them (state/frame.h, struct
-// frame_piece), in the plainest way: by a look at every node, spring and face of the whole.
+// frame_piece), in the plainest manner: it looks at every node, spring and face of the whole.
 #ifndef TAUT_TESTS_PIECES_FIXTURE_H
 #define TAUT_TESTS_PIECES_FIXTURE_H
 

@@ -1,6 +1,6 @@
 // Two thin sheets under a weight a hundred times theirs, between it and the floor: more contacts at
-// a node than the bound of the scene as built allows for. Of a scene file, all but `simulation` and
-// `output`.
+// a node than the bound of the scene as built allows for. The text of a scene file without
+// `simulation` and `output`.
 #ifndef TAUT_TESTS_PRESSED_SHEETS_H
 #define TAUT_TESTS_PRESSED_SHEETS_H
 

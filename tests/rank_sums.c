@@ -1,6 +1,6 @@
 // rank_sums GROUP STEPS SCENE: runs a scene on the ranks that mpirun has started, or as one
-// process, with sums in two levels from 24 x GROUP chunks on, and prints the exact values of what
-// is a sum (test_mpi.py compares them). GROUP is SUM_GROUP in `taut`, so that it takes 100 million
+// process, with sums in two levels from 24 x GROUP chunks on, and prints the exact values of all
+// sums (test_mpi.py compares them). GROUP is SUM_GROUP in `taut`, so that it takes 100 million
 // nodes there.
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ extern const size_t sample_count;
 // further colliders, both with a comma before them.
 extern const char *const busy_text;
 
-// Of the precisions one after another.
+// The name of precision `number`, in a cycle.
 const char *precision_number(size_t number);
 
 // A solver of the sample, with dt 0.0005.

@@ -1,5 +1,5 @@
-// Solvers of the scenes in scenes/, and the measurements that their tests make. Any failure on the
-// way fails the test.
+// Solvers of the scenes in scenes/, and the measurements that their tests make. Any failure fails
+// the test.
 #ifndef TAUT_TESTS_SCENE_RUNS_H
 #define TAUT_TESTS_SCENE_RUNS_H
 

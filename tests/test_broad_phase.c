@@ -206,7 +206,7 @@ static double longest_edge(const struct part *part, const double (*x)[3])
     return longest;
 }
 
-// What the brute force has found.
+// The results of the brute force.
 struct tally {
     size_t wanted, extra; // within the reach; listed, but a little farther
 };
@@ -715,7 +715,7 @@ static void test_every_allocation_may_fail(void **state)
     scene_end(&scene);
 }
 
-// Of every range of nodes that a rank may have, with parts of its first and last row.
+// Tests every range of nodes that a rank may have, with parts of its first and last row.
 static void test_rows_of_a_rank(void **state)
 {
     enum { FIRST = 3, ROWS = 3, COUNT = 4, STRIDE = 6, NODES = FIRST + ROWS * STRIDE + 2 };

@@ -384,7 +384,7 @@ static void check_large_table(struct fixture *fixture)
     fixture_reset(fixture);
 }
 
-// Also with the end of a chunk between CR and LF.
+// Also tests the end of a chunk between CR and LF.
 static void test_line_ends_across_chunks(void **state)
 {
     (void)state;
@@ -434,7 +434,7 @@ static void test_a_table_of_many_chunks(void **state)
     free(text);
 }
 
-// Of a pipe there is no second reading.
+// A pipe cannot be read twice.
 static void test_a_table_from_a_pipe(void **state)
 {
     (void)state;

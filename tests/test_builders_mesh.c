@@ -45,8 +45,8 @@ static bool far_vertex(const uint32_t *face, const uint32_t *other, uint32_t *ve
     return common == 2;
 }
 
-// By trying all pairs of faces: opposite vertices of adjacent faces, once each, unless an edge
-// joins them.
+// Counts them by trying all pairs of faces: opposite vertices of adjacent faces, once each, unless
+// an edge joins them.
 static uint64_t expected_bends(const struct body *body)
 {
     uint64_t n = body->node_count, count = 0;

@@ -128,8 +128,8 @@ static void test_listed_refusals(void **state)
     fixture_refuse(&fixture, NULL, body_mark, "network 'truss' has no nodes");
 }
 
-// A spring between nodes at the same place has a rest length of 0 as built, to which limits would
-// be relative.
+// A spring between nodes at the same position has a rest length of 0 as built, to which limits
+// would be relative.
 static void test_limits_of_springs_without_length(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void test_icosahedron(void **state)
     fixture_reset(&fixture);
 }
 
-// What a rank has of bodies of others.
+// The data that a rank has of other ranks' bodies.
 static void test_box_of_released_nodes(void **state)
 {
     (void)state;

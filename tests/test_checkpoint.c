@@ -254,7 +254,7 @@ static void test_reading_before_changes(void **state)
         }
 }
 
-// dt is evaluated every 32 to 4,096 steps, and what it is since then is part of a checkpoint.
+// dt is evaluated every 32 to 4,096 steps, and its value since then is part of a checkpoint.
 static void test_dt_auto(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void test_dt_auto(void **state)
     }
 }
 
-// What people do to a run: a mouse spring, nodes that are moved, a sphere elsewhere, another dt.
+// Interactions with a run: a mouse spring, nodes that are moved, a sphere elsewhere, another dt.
 static void test_interaction(void **state)
 {
     (void)state;
@@ -387,7 +387,7 @@ static void test_truncated(void **state)
     struct saved saved = small_checkpoint(scene);
     for (size_t length = 0; length < saved.count; length++) {
         taut_error error = {0};
-        unsigned char *bytes = malloc(length + 1); // of that size: sanitizers see what is beyond
+        unsigned char *bytes = malloc(length + 1); // of that size: sanitizers see reads beyond it
         assert_non_null(bytes);
         memcpy(bytes, saved.bytes, length);
         taut_status status = length % RESTORED == 0 ? restore_bytes(scene, bytes, length, &error)
@@ -564,7 +564,8 @@ static size_t find_weights(taut_scene *scene, taut_kernel kernel, struct saved *
 }
 
 // A scene whose kernel puts all springs in rows has no weights, and finds them where another kernel
-// continues; what is no weight is refused. In single precision, so that the kinds differ.
+// continues; values that are no weights are refused. The test runs in single precision, so that the
+// kinds differ.
 static void test_bound_weights(void **state)
 {
     (void)state;
@@ -671,8 +672,8 @@ static bool take(void *context, const void *bytes, size_t count)
     return true;
 }
 
-// A copy, made by any number of threads, has the bytes of what is read from the solver directly;
-// bodies that are renumbered, in chunks that end within them.
+// A copy, made by any number of threads, has the bytes that are read from the solver directly. The
+// bodies are renumbered, and chunks end within them.
 static void test_copies(void **state)
 {
     (void)state;
@@ -954,7 +955,7 @@ static void test_damaged_runs(void **state)
     taut_scene_destroy(scene);
 }
 
-// The independent reader finds the same numbers, and what is wrong.
+// The independent reader finds the same numbers, and the faults.
 static void test_reader(void **state)
 {
     (void)state;

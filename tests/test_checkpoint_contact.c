@@ -1,7 +1,7 @@
 // Runs with contact that are continued from a checkpoint at any step, to the bit: lists of
 // candidates are made again for the positions of the checkpoint, at other times than those of the
 // run that has written it, and steps that move nodes by a thickness or more are cut all the same.
-// Also where colliders with `response: project` move nodes after that.
+// Also tests colliders with `response: project` that move nodes after that.
 #include "checkpoint_fixture.h"
 #include "contact_fixture.h"
 
@@ -140,8 +140,8 @@ static const struct impact IMPACTS[] = {
     {"two balls before a sphere that projects", PUSHED_BALLS("velocity_verlet", "mixed"), 46, 60},
 };
 
-// The run is saved at each of these steps, and all that it remembers at its end is what a run from
-// each has.
+// The run is saved at each of these steps; a run from each checkpoint ends with the same memory as
+// the original one.
 static void test_impacts(void **state)
 {
     (void)state;
@@ -221,8 +221,8 @@ static void test_projection_moves_nothing_through_surfaces(void **state)
             }
 }
 
-// With a quarter of these steps the budget closes to less than one percent of what is exchanged, as
-// what the projection takes to where motion is cut is counted.
+// With a quarter of these steps the budget closes to less than one percent of the energy exchanged,
+// since the work of the projection up to the cut is counted.
 static void test_the_budget_of_projection_closes(void **state)
 {
     (void)state;
@@ -289,8 +289,8 @@ static void assert_pushed_apart(const char *text, int steps, uint64_t least_cuts
     taut_solver_destroy(solver);
 }
 
-// A sphere that moves comes to where nodes started: what it pushes is cut in the frame of its
-// motion.
+// A moving sphere comes to where nodes started: the motion of the nodes that it pushes is cut in
+// the frame of the sphere.
 static void test_a_projecting_sphere_that_moves_leaves_a_way(void **state)
 {
     (void)state;

@@ -562,7 +562,7 @@ static void a_mesh_that_is_too_fast_is_reported(void **state)
     assert_non_null(strstr(outcome.err, "fast.yaml:7:5: warning: while this mesh moves fastest, "
                                         "'dt: auto' takes steps of 8e-05 s, "));
     outcome_free(&outcome);
-    // What it does after the end of the run, here after 0.01 s, does not count.
+    // Its motion after the end of the run, here after 0.01 s, does not count.
     outcome = cli_expect(0, "taut check --set simulation.dt=0.001 --set colliders.0.motion="
                             "'{keyframes: [[0,[0,0,0],[0,0,0]],[0.02,[0,0,0],[0,0,0]],"
                             "[0.021,[0,1,0],[0,0,0]]]}' fast.yaml");

@@ -1,5 +1,5 @@
-// The energy balance in the summary of taut run: whether it closes, and what is named where it does
-// not.
+// The energy balance in the summary of taut run: whether it closes, and which cause is named where
+// it does not.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -37,10 +37,10 @@ static void assert_balances(const char *integrator, const char *program)
     free(text[1]);
 }
 
-// The summary reports whether the energy balance closes: the residual is within what the order of
-// the integrator allows; it falls with dt by that order and is smaller than the work of any cause,
-// so a missing cause would show. The summary also states that explicit and implicit Euler add and
-// remove energy themselves, in proportion to dt.
+// The summary reports whether the energy balance closes: the residual is within the error that the
+// order of the integrator allows; it falls with dt by that order and is smaller than the work of
+// any cause, so a missing cause would show. The summary also states that explicit and implicit
+// Euler add and remove energy themselves, in proportion to dt.
 static void the_summary_reports_whether_the_balance_closes(void **state)
 {
     (void)state;
@@ -132,8 +132,8 @@ static void the_balance_of_a_driven_rope_closes(void **state)
                           "assert abs(d[0]['work']['drives']) > 100 * b[0]['allowed'], d[0]\n");
 }
 
-// No difference extends over a jump of the powers, where a drive changes its velocity: what the
-// order allows falls with dt after it too, and is much less than the work of the drive.
+// No difference extends over a jump of the powers, where a drive changes its velocity: the error
+// that the order allows falls with dt after it too, and is much less than the work of the drive.
 static void the_balance_after_jumps_of_a_drive_is_judged(void **state)
 {
     (void)state;
@@ -505,8 +505,8 @@ static void the_balance_at_a_terminal_speed_closes(void **state)
     }
 }
 
-// What lowers the order of a balance, or is left by rounding, counts in the verdict: a wind on
-// nodes is not in the tangent, so that one linear system a step leaves an error of order 1; and
+// Effects that lower the order of a balance, and errors of rounding, count in the verdict: a wind
+// on nodes is not in the tangent, so that one linear system a step leaves an error of order 1; and
 // Verlet makes velocities of rounded positions.
 static void the_balance_knows_order_and_rounding(void **state)
 {

@@ -1,4 +1,5 @@
-// What taut check and taut run say of contact that would not do what a scene seems to ask for.
+// The messages of taut check and taut run about contact that would not do what a scene seems to ask
+// for.
 #include "test.h"
 
 #include <math.h>
@@ -59,7 +60,7 @@ static void assert_energy_of_warnings(const char *scene, double least)
     outcome_free(&outcome);
 }
 
-// Of ropes side by side, at an angle of 0 to 0.9 degrees, each edge has several contacts.
+// Each edge of ropes side by side, at an angle of 0 to 0.9 degrees, has several contacts.
 static void the_energy_of_ropes_side_by_side_is_reported(void **state)
 {
     (void)state;
@@ -104,8 +105,8 @@ static void what_is_built_one_thickness_apart_is_reported(void **state)
     assert_no_warning("taut check layers.yaml");
 }
 
-// A state that cuts have left at a fiftieth of the thickness, or half of it, is one to start from;
-// what a scene builds there is not.
+// A state that cuts have left at a fiftieth of the thickness, or half of it, is accepted as a
+// start; a scene that builds surfaces so close is not.
 static void a_state_that_cuts_leave_is_accepted(void **state)
 {
     (void)state;
@@ -292,7 +293,7 @@ static void contact_without_surfaces_is_reported(void **state)
 }
 
 // Triangles without an area: three corners on a line, which a reader of meshes has no reason to
-// refuse, and two at the same place.
+// refuse, and two at the same position.
 static void meshes_that_do_not_do_what_they_seem_to_are_reported(void **state)
 {
     (void)state;
@@ -356,9 +357,9 @@ static void what_relax_has_moved_is_reported(void **state)
     outcome_free(&whole);
 }
 
-// What a sphere pushes is cut in the frame of its motion, which takes no momentum that nothing
-// gets. A fast one throws a ball into itself, where cuts take some; beside a body of much more
-// momentum that is not worth a line.
+// The motion of nodes that a sphere pushes is cut in the frame of the sphere, so that no momentum
+// is lost. A fast one throws a ball into itself, where cuts take some; beside a body of much more
+// momentum no line reports that.
 static void momentum_that_cuts_take_is_told_where_it_matters(void **state)
 {
     (void)state;

@@ -265,7 +265,8 @@ static void hulls_and_closed_surfaces_cross_each_other(void **state)
     outcome_free(&outcome);
 }
 
-// A single .vtp file, which has its bodies and triangles, gives what the frame of the run gives.
+// A single .vtp file, which has its bodies and triangles, gives the same result as the frame of the
+// run.
 static void a_single_frame_is_checked(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void enter(const char *name)
                   "  mass: 1, stiffness: 100, amplitude: 0.001}]\n");
 }
 
-// Of a rope that breaks at once nothing is left that could grow, and there is no limit to print.
+// A rope that breaks at once leaves nothing that could grow, and there is no limit to print.
 static void what_breaks_is_said_without_numbers(void **state)
 {
     (void)state;

@@ -39,9 +39,9 @@ static void test_plane(void **state)
     assert_force(vec3_make(0, 1.1, 0), vec3_make(1, -2, 3), floor_keys, vec3_make(0, 0, 0));
     assert_force(vec3_make(0, 1, 0), vec3_make(1, -2, 3), floor_keys, vec3_make(0, 0, 0));
     assert_force(vec3_make(0, 0.9, 0), vec3_make(1, -2, 3), floor_keys,
-                 vec3_make(-0.2, 10 + 6, -0.6)); // with absorption on the way in
+                 vec3_make(-0.2, 10 + 6, -0.6)); // with absorption on the path in
     assert_force(vec3_make(0, 0.9, 0), vec3_make(1, 2, 3), floor_keys,
-                 vec3_make(-0.2, 10, -0.6)); // and none on the way out
+                 vec3_make(-0.2, 10, -0.6)); // and none on the path out
 }
 
 // The normal is made a unit vector.
@@ -131,8 +131,8 @@ static void test_sphere_with_a_target(void **state)
     taut_solver_destroy(solver);
 }
 
-// A sphere set into a body at rest pushes it away hard, which is no divergence; nor does that push
-// count as one later, when the sphere stands still.
+// A sphere set into a body at rest pushes it away hard, which is no divergence; nor does that
+// impulse count as one later, when the sphere stands still.
 static void test_sphere_set_from_outside_is_no_divergence(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_sphere_set_from_outside_is_no_divergence(void **state)
     advance(solver, 50);
     assert_int_equal(taut_solver_set_sphere(solver, 0, away, still, NULL), TAUT_OK);
     advance(solver, 500);
-    assert_true(energy_of(solver).kinetic > 1); // the push was hard
+    assert_true(energy_of(solver).kinetic > 1); // the impulse was large
     taut_solver_destroy(solver);
 }
 

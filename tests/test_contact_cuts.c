@@ -81,8 +81,8 @@ static void test_a_sudden_ball_is_stopped(void **state)
     }
 }
 
-// Cuts in every direction do not keep momentum, and count what they take: balls that meet at 300
-// m/s, many thicknesses in a step. A run that is restored goes on counting.
+// Cuts in every direction do not conserve momentum, and count the momentum that they take: balls
+// that meet at 300 m/s, many thicknesses in a step. A run that is restored goes on counting.
 static void test_momentum_that_cuts_take_is_counted(void **state)
 {
     (void)state;
@@ -231,8 +231,8 @@ static void test_a_flat_sheet_is_not_thrown_through_itself(void **state)
         }
 }
 
-// Bodies that fall together onto a plane, farther in a step than they are apart: what the plane has
-// stopped of one is not there for the other one to pass, nor one side of a ball for the other side.
+// Bodies that fall together onto a plane, farther in a step than they are apart: nodes that the
+// plane has stopped must not be passed by the other body, nor one side of a ball by its other side.
 // Nothing was near as long as they moved alike: surfaces crossed in each of these scenes.
 static void test_bodies_that_fall_together_do_not_pass_each_other(void **state)
 {

@@ -32,7 +32,7 @@ enum { INTEGRATORS = 4 };
     "   mass: 0.05, velocity: [-" speed ", 0, 0],\n"                                               \
     "   springs: {edges: {stiffness: 300}, second: {stiffness: 300}}}\n"
 
-// Equations solved to nearly all digits: what they leave is missing from the momentum.
+// Equations are solved to nearly all digits: their residual is missing from the momentum.
 static taut_solver *balls_of(const char *integrator, const char *precision, double dt)
 {
     return solver_of("precision: %s\nsimulation: {integrator: %s, dt: " NUM ", steps: 1%s}\n" BALLS,
@@ -203,8 +203,8 @@ static void test_collisions_add_no_energy(void **state)
         }
 }
 
-// Also where nothing touches at the start of a step or in its middle, but at its end, and springs
-// have not changed.
+// Also tests steps in which nothing touches at the start or in the middle, but at the end, and
+// springs have not changed.
 static void test_impacts_within_a_step_add_no_energy(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void test_long_steps_do_not_pass(void **state)
 }
 
 // A sphere that projects, and moves by two thicknesses in a step, pushes a sheet into another one,
-// which a wall stops: what is left of a step that is cut ends inside, and is counted. Without the
+// which a wall stops: the remainder of a step that is cut ends inside, and is counted. Without the
 // wall no step is cut, and the sphere is clear.
 static void test_steps_that_leave_nodes_in_a_sphere_are_counted(void **state)
 {
@@ -420,14 +420,14 @@ static void test_what_glides_past_keeps_its_velocity(void **state)
 }
 
 // How a box lands: at a gentle angle, and so that it would be five thicknesses below the sheet
-// after a step, with upright edges that would meet all edges there on the way along.
+// after a step, with upright edges that would meet all edges there on their path along the sheet.
 static const struct {
     double dt, speed; // m/s, across
     int steps;
     double lost; // m/s, along, at most
 } landings[] = {{3e-3, -0.5, 40, 0.02}, {5e-3, -2.0, 24, 0.25}};
 
-// What lands is stopped across the surface alone, and nothing passes.
+// A body that lands is stopped across the surface alone, and nothing passes.
 static void test_what_lands_keeps_its_velocity_along(void **state)
 {
     (void)state;
@@ -508,7 +508,7 @@ static void test_what_falls_far_in_a_step_gains_nothing(void **state)
     }
 }
 
-// Those that meet beside each other, in steps of five thicknesses, push each other away along all
+// Ropes that meet beside each other, in steps of five thicknesses, push each other away along all
 // of their length.
 static void test_parallel_ropes_stay_parallel(void **state)
 {
@@ -528,7 +528,7 @@ static void test_parallel_ropes_stay_parallel(void **state)
 
 // ---- Stiffness and the energy budget
 
-// A fifth of what is stable in a substep.
+// A fifth of the stable substep.
 static void test_xpbd_has_a_critical_step_of_contact(void **state)
 {
     (void)state;

@@ -144,7 +144,7 @@ static vec3 vector_of(const double v[3])
     return vec3_make(v[0], v[1], v[2]);
 }
 
-// That the points are those of the list, each once, with the forces of the barrier.
+// Checks that the points are those of the list, each once, with the forces of the barrier.
 static void assert_listed(const struct found_list *list, const taut_contact_point *points,
                           uint64_t count)
 {
@@ -324,7 +324,7 @@ static void test_nodes_touch_planes_and_rooms(void **state)
     }
 }
 
-// Of penalty colliders the depth and k times it, also without contact of surfaces.
+// Contacts with penalty colliders have the depth and k times it, also without contact of surfaces.
 static void test_nodes_in_penalty_colliders(void **state)
 {
     (void)state;
@@ -494,8 +494,8 @@ static void test_lists_have_the_same_bits_and_change_nothing(void **state)
     free(points);
 }
 
-// Four nodes over one triangle of a pinned sheet, each with one contact of weight 1: what they
-// leave of the step is that of an oscillator, 2 sqrt(m / psi''), since springs act at right angles.
+// Four nodes over one triangle of a pinned sheet, each with one contact of weight 1: the step that
+// they allow is that of an oscillator, 2 sqrt(m / psi''), since springs act at right angles.
 static void test_contacts_beyond_what_dt_allows_for_are_found(void **state)
 {
     (void)state;

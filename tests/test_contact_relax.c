@@ -75,8 +75,8 @@ static void test_crossing_surfaces_are_separated(void **state)
         }
 }
 
-// What has been separated is continued with the bits of the run that was saved, although the bodies
-// cross in the scene.
+// A run with bodies that were separated continues with the bits of the run that was saved, although
+// the bodies cross in the scene.
 static void test_what_was_separated_is_continued(void **state)
 {
     (void)state;
@@ -99,8 +99,8 @@ static void test_what_was_separated_is_continued(void **state)
     }
 }
 
-// Ropes that cross in a point, of which one ends on the other, or that are in the same place have
-// no distance whose direction would part them.
+// Ropes that cross in a point, of which one ends on the other, or that are at the same position
+// have no distance whose direction would separate them.
 static void test_ropes_in_the_same_place_are_separated(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_bodies_leave_each_other_along_axes(void **state)
     } cases[] = {
         // in the planes of each other's nodes
         {"- {name: a, " JELLY "}\n- {name: b, " JELLY ", origin: [0.06, 0.03, 0.02]}\n", 0.035},
-        // in the same place
+        // at the same position
         {"- {name: a, " JELLY "}\n- {name: b, " JELLY "}\n", 0.065},
         {"- {name: a, " SHELL "}\n- {name: b, " SHELL "}\n- {name: c, " SHELL "}\n", 0.18},
         {"- {name: a, " SHELL ", pins: [first]}\n- {name: b, " SHELL "}\n", 0.17},

@@ -190,8 +190,8 @@ static void test_limits_follow_the_integrator(void **state)
     taut_solver_destroy(solver);
 }
 
-// Damping and stiffness in different places: the bound of each node counts its own, and the
-// computed step is that of the whole. Two oscillators, one stiff and one damped.
+// Damping and stiffness at different nodes: the bound of each node counts its own, and the computed
+// step is that of the whole. Two oscillators, one stiff and one damped.
 static void test_damping_counts_where_it_is(void **state)
 {
     (void)state;
@@ -256,8 +256,9 @@ static void test_quick_checks_agree_with_the_computed_step(void **state)
     }
 }
 
-// Of large bodies the top of the spectrum is dense, and Lanczos' method takes the longer the nearer
-// it is to be found. A pair of nodes that is faster than all others by a hundredth is found, too.
+// The top of the spectrum of large bodies is dense, and Lanczos' method takes the longer the more
+// exactly it is to be found. A pair of nodes that is faster than all others by a hundredth is
+// found, too.
 static void test_many_nodes_take_few_products(void **state)
 {
     (void)state;

@@ -242,7 +242,7 @@ static void test_run_continues_through_cuts(void **state)
 }
 
 // A cut body whose springs and elements follow from moduli: a run continues through the cut, and
-// another material reaches what is left of both.
+// another material applies to the rest of both.
 static void test_materials_change_after_a_cut(void **state)
 {
     (void)state;
@@ -379,9 +379,9 @@ static void assert_like_reference(taut_solver *solver, taut_solver *reference, c
     assert_close(work.wind, due.wind, fused_verlet ? 0.05 : relative);
 }
 
-// The kernel of a cut body is that of the whole one, and what it computes is what the plain loops
-// compute: motion, energies and energy budget, with integrators that use forces alone, fused steps
-// and tangents.
+// The kernel of a cut body is that of the whole one, and computes the same as the plain loops:
+// motion, energies and energy budget, with integrators that use forces alone, fused steps and
+// tangents.
 static void test_grids_keep_their_kernel(void **state)
 {
     (void)state;

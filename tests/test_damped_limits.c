@@ -226,7 +226,7 @@ static bool grows(enum integrator integrator, const char *body, double h, uint64
 }
 
 // A body whose springs all have the same stiffness, so that some damping is critical for the
-// fastest oscillation. Its text has a place for the damping of each kind of springs.
+// fastest oscillation. Its text has a format field for the damping of each kind of springs.
 struct damped_body {
     const char *name;
     double stiffness;

@@ -829,8 +829,8 @@ static void test_hopeless_steps_are_not_cut(void **state)
 // A ball that hits a plane, with this part of its largest stable step.
 static taut_solver *thrown_ball(const char *integrator, double speed, double part)
 {
-    // Of symplectic Euler and velocity Verlet, s; that of rk4 is the square root of two times as
-    // long.
+    // The limit of symplectic Euler and velocity Verlet, s; that of rk4 is the square root of two
+    // times as long.
     const double largest = (strcmp(integrator, "rk4") == 0 ? sqrt(2) : 1) * 8.955e-4;
     return solver_of("precision: double\nsimulation: {integrator: %s, dt: " NUM ", steps: 1}\n"
                      "contact: {thickness: 0.005}\n"

@@ -14,7 +14,7 @@ static double balance(struct work_done work)
 
 // The parts of a scene after `simulation`, and the values that depend on dt: keep_velocity = 1 -
 // keep_rate dt, and inflate = inflate_rate dt, which is then the one number that the text has a
-// place for.
+// format field for.
 struct scene_case {
     const char *body;
     double keep_rate, inflate_rate;
@@ -445,7 +445,7 @@ static void test_bounded_over_a_long_run(void **state)
     }
 }
 
-// ---- Steps that are long beside what they damp
+// ---- Steps that are long compared with the motion that they damp
 
 // A rope that vibrates along itself on a plane into which its weight presses it, so that all its
 // forces are linear; `omega_dt`: of its fastest mode.
@@ -510,7 +510,7 @@ static void test_damping_of_euler_steps(void **state)
     }
 }
 
-// The same of wind that the motion of what it blows on changes.
+// The same for wind that depends on the motion of the cloth.
 static void test_wind_of_midpoint_steps(void **state)
 {
     (void)state;

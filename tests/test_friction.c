@@ -82,7 +82,7 @@ static void test_slides_to_rest(void **state)
 
 // Gravity turns slowly from the normal of a plane to a slope of 0.5, which a static coefficient of
 // 0.6 holds. (At once it would not: an undamped spring is stretched to twice what its load needs.)
-// A slope of 0.7 for a moment makes the node slide, and then it slides with 0.3.
+// A slope of 0.7 for a short time makes the node slide, and then it slides with 0.3.
 static void test_static_and_kinetic(void **state)
 {
     (void)state;

@@ -136,7 +136,7 @@ static void test_gas_in_a_ring(void **state)
     }
 }
 
-// Also while gas is pumped: energy and force belong to the same amount.
+// Also tests gas that is pumped: energy and force belong to the same amount.
 static void test_gas_that_is_pumped(void **state)
 {
     (void)state;

@@ -46,7 +46,7 @@ static void test_holds_for_a_minute(void **state)
     for (size_t i = 0; i < INTEGRATORS; i++)
         for (int digits = -3; digits <= -1; digits++) {
             const double dt = pow(10, digits);
-            // The midpoint method does not damp what is much faster than its steps.
+            // The midpoint method does not damp motion that is much faster than its steps.
             if (i == MIDPOINT && dt > 2e-3)
                 continue;
             taut_solver *solver =
@@ -81,14 +81,14 @@ static void test_slides_to_rest(void **state)
             advance(solver, (uint64_t)round(1 / dt));
             if (i != MIDPOINT || dt < 2e-3)
                 assert_near(distance_between(position_of(solver, 0), end), 0, 1e-9);
-            // What is not heat is a vibration, or taken by the method.
+            // Energy that is not heat is a vibration, or taken by the method.
             assert_near(work_of(solver).friction, MASS / 2, 0.03 * MASS / 2);
             taut_solver_destroy(solver);
         }
 }
 
-// A slope of 0.5 is held by a static coefficient of 0.6. A slope of 0.7 for a moment makes the node
-// slide, and then it slides with 0.3.
+// A slope of 0.5 is held by a static coefficient of 0.6. A slope of 0.7 for a short time makes the
+// node slide, and then it slides with 0.3.
 static void test_static_and_kinetic(void **state)
 {
     (void)state;
@@ -136,8 +136,8 @@ static void test_single_and_mixed(void **state)
         }
 }
 
-// What meets a surface in one step has the friction of the whole impulse, whatever part of it the
-// contact returns.
+// A node that meets a surface in one step has the friction of the whole impulse, whatever part of
+// it the contact returns.
 static void test_friction_of_an_impact(void **state)
 {
     (void)state;
@@ -251,8 +251,8 @@ static double greatest_rise(taut_solver *solver, int steps)
     return rise;
 }
 
-// What is thrown on a slope of 0.2, with contacts of h sqrt(k / m) = 1, 10 and 100: a node, and a
-// lattice. Where something falls into a stiff collider within a step, implicit_euler and bdf2 gain
+// A node and a lattice are thrown on a slope of 0.2, with contacts of h sqrt(k / m) = 1, 10 and
+// 100. Where something falls into a stiff collider within a step, implicit_euler and bdf2 gain
 // energy without friction already (docs/numerics.md): with it not more, and no heat without energy.
 static void test_long_steps_gain_no_energy(void **state)
 {

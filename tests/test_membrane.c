@@ -131,7 +131,7 @@ static void test_resultants_are_those_of_the_membrane(void **state)
 
 // ---- Bending
 
-// A sheet of m by n squares of side h with one diagonal each, the other way if `turned`.
+// A sheet of m by n squares of side h with one diagonal each, in the other direction if `turned`.
 static const char *sheet_file(int m, int n, double h, bool turned)
 {
     char *text = NULL;
@@ -311,7 +311,7 @@ static void test_integrators_agree(void **state)
     }
 }
 
-// The energy budget closes: what damping takes is what is missing.
+// The energy budget closes: the energy that is missing is that taken by damping.
 static void test_damping_is_accounted_for(void **state)
 {
     (void)state;

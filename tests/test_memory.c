@@ -193,7 +193,7 @@ static void compare_solver(int body, const char *integrator, const char *precisi
         fail_msg("%s, %s: %s", bodies[body].name, integrator, error.text);
     // Leaves out memory that does not depend on the size: some 100 kB.
     double held = (double)counting.now;
-    const double most = scene->contact.present ? 1.6 : 1.3; // beside what steps that are cut need
+    const double most = scene->contact.present ? 1.6 : 1.3; // beside the memory of cut steps
     if (estimate.solver < 0.8 * held - 150e3 || estimate.solver > most * held + 100e3)
         fail_msg("%s, %s, %s: %.3g MB are not %.3g MB", bodies[body].name, integrator, precision,
                  estimate.solver / 1e6, held / 1e6);
@@ -222,7 +222,8 @@ static void test_solvers_hold_what_was_estimated(void **state)
     }
 }
 
-// What contact adds, also once motion has been cut in the frame of what carries nodes.
+// Tests the memory that contact adds, also once motion has been cut in the frame of a collider that
+// carries nodes.
 static void test_contact_holds_what_was_estimated(void **state)
 {
     (void)state;
@@ -291,7 +292,7 @@ static double bytes_of_layers(const char *contact, uint64_t *faces)
     return bytes;
 }
 
-// What contacts took is given back when there are none any more.
+// The memory of contacts is released when there are none any more.
 static void test_contact_of_layers_is_small(void **state)
 {
     (void)state;
@@ -607,7 +608,7 @@ static void test_limits_of_the_process_count(void **state)
     assert_true(left.bytes > 40e6 && left.bytes <= 51e6);
 }
 
-// What grows while a run goes on is not planned; an allowance of less than 256 MiB may be left from
+// Arrays that grow during a run are not planned; an allowance of less than 256 MiB may be left from
 // before.
 static void test_arrays_do_not_grow_beyond_the_limit(void **state)
 {

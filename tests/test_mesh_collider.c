@@ -1,5 +1,5 @@
-// Mesh colliders: where they are at a time, bodies that come to rest on them, the momentum and
-// energy that a moving one gives, what is refused, the same bits on every machine and after a
+// Mesh colliders: their positions at a time, bodies that come to rest on them, the momentum and
+// energy that a moving one gives, refused input, the same bits on every machine and after a
 // checkpoint.
 #include "mesh_collider_fixture.h"
 
@@ -89,8 +89,8 @@ static double sampled_speed(const struct scene_collider *collider, const double 
     return fastest;
 }
 
-// What moves along, or turns about one axis, is not faster than its points: exact. Others are
-// bounded.
+// The speed of a mesh that moves along a line, or turns about one axis, is that of its fastest
+// point, exactly. Other speeds are bounded.
 static void test_speeds_of_a_mesh(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_steps_of_a_mesh(void **state)
     }
 }
 
-// The tilted square of a scene, in the state of its solver: what a cell above it feels.
+// The tilted square of a scene, in the state of its solver: the force on a cell above it.
 static void test_scene_places_a_mesh(void **state)
 {
     (void)state;
@@ -411,8 +411,8 @@ static void test_the_budget_closes(void **state)
 }
 
 // A sheet that a mesh stretches until cuts carry it, in most steps: the power of the mesh falls
-// with each cut, of which the trapezoid of the step before has only what is left. What stages of
-// rk4 do beyond the barrier is left, and falls with dt.
+// with each cut, and the trapezoid of the step before has only the power after it. The work of
+// rk4's stages beyond the barrier remains as a residual, which falls with dt.
 static void test_the_budget_closes_where_cuts_carry(void **state)
 {
     (void)state;
@@ -443,7 +443,7 @@ static void test_the_budget_closes_where_cuts_carry(void **state)
     assert_true(residuals[1] < 0.3 * residuals[0]);
 }
 
-// The residual is what the method itself loses or gains, and falls with its order.
+// The residual is the energy that the method itself loses or gains, and falls with its order.
 static void test_the_budget_closes_in_implicit_steps(void **state)
 {
     (void)state;
@@ -593,7 +593,7 @@ static void assert_refused(const char *body, const char *collider, const char *m
 }
 
 // A patch on triangles of 2 m at 30 degrees, of which its coefficient needs 98.7%, holds in single
-// precision, too: micrometres of stretch are a millionth of what places its anchors.
+// precision, too: micrometres of stretch are a millionth of the coordinates that place its anchors.
 static void test_anchors_hold_on_large_triangles(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Mesh colliders that move: what they sweep along and what gives way to them, of which nothing
+// Mesh colliders that move: bodies that they sweep along or that yield to them, none of which
 // passes through (counted by the exact checker), steps that follow their motion, and meshes that
 // are moved between steps.
 #include "mesh_collider_fixture.h"
@@ -135,8 +135,8 @@ static void test_a_mesh_sweeps_a_sheet_along_in_implicit_steps(void **state)
             }
 }
 
-// A sheet of two triangles in the way of an edge that turns (degrees/s): of a square as a mesh, or
-// as driven nodes. Its ends move differently, by more than the two edges are apart.
+// A sheet of two triangles in the path of an edge that turns (degrees/s): that of a square as a
+// mesh, or as driven nodes. Its ends move differently, by more than the two edges are apart.
 static void check_gives_way(const char *precision, const char *integrator, double dt,
                             const double turning[2], bool mesh)
 {
@@ -183,9 +183,9 @@ static void test_a_sheet_gives_way_to_what_turns(void **state)
     check_gives_way("double", "symplectic_euler", 1e-5, turning[0], true);
 }
 
-// Sheets, of which the first may be pinned, in the way of a plate that comes from below and turns:
-// what they pass on to each other and to pins has to give way as the plate turns, not only as it
-// moves.
+// Sheets, of which the first may be pinned, in the path of a plate that comes from below and turns:
+// the motion that they pass on to each other and to pins has to follow the plate's rotation, not
+// only its displacement.
 static void check_sheets_give_way(const char *integrator, const char *precision, int squares,
                                   int sheets, const char *pins, const char *motion)
 {
@@ -258,8 +258,8 @@ static void test_what_a_plate_pushes_finds_a_way(void **state)
 }
 
 // Meshes that stop and start while dt: auto follows them, so that steps become much longer than
-// those before: what they are cut by does not depend on when the run began. It did where lists of
-// pairs were older.
+// those before: the fraction by which they are cut does not depend on when the run began. It did
+// where lists of pairs were older.
 static void test_a_restored_run_continues_where_meshes_jump(void **state)
 {
     (void)state;
@@ -370,7 +370,7 @@ static void test_a_mesh_goes_to_its_target(void **state)
     }
 }
 
-// It is put where nothing is in its way, on either side of the sheet; where it would cross the
+// It is put where nothing obstructs it, on either side of the sheet; where it would cross the
 // sheet, nearly touch it, or enclose it, nothing changes.
 static void test_a_mesh_is_put_elsewhere(void **state)
 {

@@ -457,7 +457,7 @@ static void refuse_path(const char *path, const char *text)
     assert_string_equal(findings_text(&diagnostics), expected);
 }
 
-// Files are read in chunks of a megabyte, and what is more than one back is forgotten: lines that
+// Files are read in chunks of a megabyte, and chunks before the last one are discarded: lines that
 // lie across their ends, a line that is longer than a chunk, and lines that the next one continues.
 enum { STRIP = 80000, COMMENT = 1500000 };
 
@@ -518,7 +518,8 @@ static void test_obj_of_many_chunks(void **state)
     mesh_free(&mesh);
 
     refuse_strip("", "f 1 x 2", 1 + 2 * STRIP + 2 * (STRIP - 2) + 1, 5, "f 1 x 2");
-    // The place of a corner that turns out to be wrong at the end is read again.
+    // The position in the file of a corner that turns out to be wrong at the end is found by
+    // reading again.
     refuse_strip("f 1 2 80001\n", "", 1, 7, "f 1 2 80001");
 }
 

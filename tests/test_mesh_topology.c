@@ -227,7 +227,7 @@ static void test_touching_bodies(void **state)
     assert_false(edge.closed);
 }
 
-// Triangles that occur again, from any corner on and in either direction, in any place of the file.
+// Triangles that occur again, from any corner on and in either direction, anywhere in the file.
 static void test_repeated_triangles(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void assert_cavities(const struct cubes *cubes, uint64_t cavities, uint64
     mesh_free(&mesh);
 }
 
-// A cube with a cavity, whichever way each of its shells is given.
+// A cube with a cavity, whichever orientation each of its shells is given.
 static void test_a_cavity_is_no_part_of_the_volume(void **state)
 {
     (void)state;

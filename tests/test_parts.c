@@ -212,7 +212,7 @@ static void test_several_bodies_share_parts(void **state)
     taut_solver_destroy(solver);
 }
 
-// Of nodes and springs, as far as the size of a tile allows.
+// Parts have the same number of nodes and springs, as far as the size of a tile allows.
 static void test_parts_have_the_same_work(void **state)
 {
     (void)state;

@@ -171,7 +171,7 @@ static const char touching_text[] = PICTURE_START
     "     nodes: [11, 11], mass: 1, springs: {structural: {stiffness: 100}}}\n"
     "colliders: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0], response: contact}]\n";
 
-// The place of a node of the sheet between it and the floor.
+// The point halfway between a node of the sheet and the floor.
 static vec3 place_between(int column, int row)
 {
     return vec3_make(-1 + 0.2 * column, 0.011 + 0.00095 * column, -1 + 0.2 * row);
@@ -193,7 +193,7 @@ static void test_contacts_are_drawn_where_they_are(void **state)
                 apart(pixel_of(&with, &scenery, place), pixel_of(&without, &scenery, place));
             assert_true(column < 5 ? change > 20 : change < 3);
         }
-    // What slides has another colour than what sticks.
+    // A contact that slides has another colour than one that sticks.
     for (size_t i = 0; i < scenery.frame.contact_count; i++)
         scenery.frame.contacts[i].friction = TAUT_CONTACT_SLIDES;
     struct image slides = picture_of(&scenery, LAYER_FACES | LAYER_CONTACTS);
@@ -211,7 +211,7 @@ static void test_contacts_are_drawn_where_they_are(void **state)
     scenery_free(&scenery);
 }
 
-// Of frames without contacts, as those of finished runs, the legend says so.
+// The legend of frames without contacts, such as those of finished runs, reports that.
 static void test_the_legend_of_contacts(void **state)
 {
     (void)state;

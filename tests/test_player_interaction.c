@@ -246,7 +246,8 @@ static void test_a_moving_sphere_keeps_its_velocity(void **state)
 }
 
 // The bowl of bowl.yaml, beside its keyframes: dragged while the scene runs and while it is paused,
-// where a place at which it would cross a jelly is refused; part of the saved scene and of a reset.
+// where a position at which it would cross a jelly is refused. Its position is part of the saved
+// scene and of a reset.
 static void test_a_dragged_mesh(void **state)
 {
     (void)state;
@@ -277,7 +278,7 @@ static void test_a_dragged_mesh(void **state)
     assert_int_equal(newest(player)->generation, generation); // the same solver
     assert_true(player_scene(player)->colliders[0].translate.x == 0.02);
 
-    // Another solver takes over the state; the place is in the scene then.
+    // Another solver takes over the state; the position is in the scene then.
     player_set(player, "contact.thickness", "0.011");
     assert_true(newest(player)->colliders[0].translate[1] == 0.05);
     assert_int_not_equal(newest(player)->generation, generation);

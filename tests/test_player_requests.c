@@ -88,7 +88,7 @@ static void test_a_broken_scene_makes_no_player(void **state)
     diagnostics_free(&findings);
 }
 
-// Of two changes that exclude each other the later one applies.
+// If two changes exclude each other, the later one applies.
 static void test_a_later_change_wins(void **state)
 {
     (void)state;

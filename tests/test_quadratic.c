@@ -312,7 +312,7 @@ static int check_limits(const char *name, const char *text, double drag, bool re
     int exact = 0;
     for (int i = 0; i < 3; i++) {
         enum integrator integrator = runge_kutta[i];
-        // The limits for roots shifted by the round-off either way.
+        // The limits for roots shifted by the round-off in either direction.
         const double digit = 4 * DBL_EPSILON * (critical.computed_omega + critical.damping);
         double limit = limit_of_roots(integrator, &roots, critical.computed_omega, refined, digit);
         double least = limit_of_roots(integrator, &roots, critical.computed_omega, refined, -digit);

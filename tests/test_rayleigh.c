@@ -110,7 +110,8 @@ static void test_terminal_speeds(void **state)
 }
 
 // Without other damping, a mode of frequency omega is stable in explicit Euler up to rate /
-// omega^2, whatever omega is above rate / 2. Of few nodes and of many, by different methods.
+// omega^2, whatever omega is above rate / 2. Tests few nodes and many, which have different
+// methods.
 static void test_steps_are_those_of_the_closed_form(void **state)
 {
     (void)state;

@@ -452,7 +452,8 @@ static void test_a_line_cut_short_is_an_entry_that_is_not_there(void **state)
                          strstr(text, ": t") && all && strstr(text, "\"complete\": t") != NULL);
         if (all) {
             assert_int_equal(manifest.count, 2);
-            // In the order in which they were announced, with what was announced last.
+            // Entries are in the order in which they were announced, with their last announced
+            // values.
             assert_string_equal(manifest.entries[0].name, "a");
             assert_false(manifest.entries[0].writing);
             assert_int_equal(manifest.entries[0].size, 4);

@@ -1,6 +1,6 @@
-// taut resume and the checkpoints of taut run: what continues, from which checkpoint, what is
-// refused, and that the finished folder is that of a run that was never interrupted. Runs that are
-// killed at random moments are in test_faults.py.
+// taut resume and the checkpoints of taut run: which runs continue, from which checkpoint, which
+// are refused, and that the finished folder is that of a run that was never interrupted. Runs that
+// are killed at random moments are in test_faults.py.
 #include "test.h"
 
 #include "cli_fixture.h"
@@ -177,7 +177,7 @@ static void nothing_is_left_of_checkpoints_that_no_scene_asks_for(void **state)
     struct outcome outcome = resume(0, "--quiet", "killed");
     outcome_free(&outcome);
     assert_same_folders("plain", "killed");
-    // Nor of those that a run without an interruption has written.
+    // Nothing is left either of checkpoints that a run without an interruption has written.
     outcome = cli_expect(0, "taut run --quiet --checkpoint-every 0.001 --output often "
                             "--state often/final.csv plain.yaml");
     outcome_free(&outcome);
@@ -255,7 +255,8 @@ static void a_run_is_prolonged(void **state)
     outcome = resume(0, "--quiet --duration 1", "grown");
     outcome_free(&outcome);
     assert_same_folders("long", "grown");
-    // By the other key, and one that was begun with the other key: scene.yaml has the same order.
+    // Prolongs runs by the other key, also one that was begun with the other key: scene.yaml has
+    // the same order.
     static const struct {
         const char *begun, *prolonged;
     } ends[] = {{"", "--steps 1000"},
@@ -442,7 +443,7 @@ static void options_of_a_run_that_begins_again_are_kept(void **state)
     assert_same_folders("new", "given");
 }
 
-// ---- After a power failure, what was not on the disk yet is lost
+// ---- After a power failure, data that was not on the disk yet is lost
 
 static void a_folder_without_its_first_files_is_replaced(void **state)
 {
@@ -464,7 +465,7 @@ static void a_folder_without_its_first_files_is_replaced(void **state)
         assert_contains(outcome.err, "--force");
         assert_null(strstr(outcome.err, "taut resume")); // it would not continue
         outcome_free(&outcome);
-        // What somebody else has put there stays.
+        // A file that somebody else has put there stays.
         fixture_write("killed/kept_000099.vtp", "mine");
         outcome = cli_expect(1, "taut run --force --output killed kept.yaml");
         assert_contains(outcome.err, "killed/kept_000099.vtp' exists and was not written by taut");
@@ -545,8 +546,8 @@ static void a_damaged_checkpoint_is_replaced_by_the_previous_one(void **state)
     struct outcome outcome = resume(1, "", "killed");
     assert_contains(outcome.err, "'killed' has no whole checkpoint");
     outcome_free(&outcome);
-    // Nothing has changed in the folder, which can be replaced, with what a killed process leaves
-    // where files cannot be without names.
+    // Nothing has changed in the folder. It can be replaced, including the temporary file that a
+    // killed process leaves where files cannot be without names.
     outcome = cli_expect(0, "echo x > killed/.taut-0123456789abcdef.tmp && taut run --quiet "
                             "--force --output killed --state killed/final.csv "
                             "kept.yaml");
@@ -871,7 +872,7 @@ static void a_full_disk_leaves_what_can_be_continued(void **state)
     assert_same_folders("space", "full");
 }
 
-// Neither a frame nor a checkpoint has room.
+// There is no space for a frame or for a checkpoint.
 static void a_disk_that_is_full_at_once_leaves_the_command(void **state)
 {
     (void)state;

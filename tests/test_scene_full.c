@@ -378,7 +378,7 @@ static bool has_key(const char *text, const char *key)
 }
 
 // The scenes of this folder, which are sound, have every key of the schema: ./dev fuzz begins with
-// them, and alters what it has seen.
+// them, and alters the inputs that it has seen.
 static void test_every_key_is_in_a_scene(void **state)
 {
     (void)state;

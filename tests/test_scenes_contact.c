@@ -91,9 +91,10 @@ static double gauss_integral(const vec3 a[2], const vec3 b[2])
     return copysign(angle / (4 * PI), vec3_dot(vec3_cross(along_b, along_a), offsets[0]));
 }
 
-// Of each segment, the sum over all other ones but its neighbours. It changes continuously unless a
-// rope passes through one. (The sum of all, the linking of two ropes and half the writhe of each,
-// would not tell of a symmetric knot, whose crossings have opposite signs.)
+// Sums, for each segment, the Gauss integral over all other ones except its neighbours. The sum
+// changes continuously unless a rope passes through the segment. (The sum of all, the linking of
+// two ropes and half the writhe of each, would not show a symmetric knot, whose crossings have
+// opposite signs.)
 static void find_windings(const taut_solver *solver, double *windings)
 {
     const struct segments all = segments_of(solver);
@@ -171,7 +172,7 @@ static void test_a_knot_holds(void **context)
     taut_solver_destroy(solver);
 }
 
-// Without contact between them they slip through each other: what the test above would see.
+// Without contact between them they slip through each other, which the test above would detect.
 static void test_a_knot_without_contact_is_lost(void **context)
 {
     (void)context;

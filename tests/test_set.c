@@ -391,7 +391,7 @@ static const struct case_of_scene cases[] = {
       MASS,
       GRAVITY,
       DT}},
-    // Springs and elements of a material, damped in every way, with weights on the boundary.
+    // Springs and elements of a material, with every kind of damping, with weights on the boundary.
     {"elastic rope",
      ENVIRONMENT("node") "bodies: [{name: b, type: rope, from: [0,0,0], to: [1,0.5,0], nodes: 60,\n"
                          "  elastic: {young: 1e5, density: 900, diameter: 0.01}, pins: [0, 1],\n"
@@ -580,9 +580,8 @@ static double gas_energy_of(taut_solver *solver)
     return energy_of(solver).gas;
 }
 
-// While gas is pumped, changes of its rate and of its amount change how it continues, and nothing
-// of what is there: the energy of the gas, which is -nRT ln(V / V0), has no jump larger than a
-// step's.
+// While gas is pumped, changes of its rate and of its amount change how it continues, but not the
+// present gas: the energy of the gas, which is -nRT ln(V / V0), has no jump larger than a step's.
 static void test_pumping_continues(void **state)
 {
     (void)state;
@@ -1008,7 +1007,7 @@ static void assert_fabric_refused(taut_solver *s, taut_fabric fabric, taut_statu
     assert_refused(taut_solver_set_fabric(s, 0, &fabric, &e), expected, message, &e);
 }
 
-// What a scene refuses, with the same reasons; nothing changes.
+// Moduli that a scene refuses are refused with the same reasons; nothing changes.
 static void test_refused_moduli(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // Planes, spheres and rooms with `response: contact` (contact/shape_contact.c): heights at rest, a
 // coarse cloth on a small ball and fast bodies (distances are found here, with other formulas),
 // impacts with friction (also on meshes), the work and the balance of energy of a moving ball,
-// friction on a slope, bodies thrown about in a room, what is refused, the same bits for all
-// threads and instruction sets, and after a restart.
+// friction on a slope, bodies thrown about in a room, refused input, the same bits for all threads
+// and instruction sets, and after a restart.
 #include "checkpoint_fixture.h"
 #include "contact_fixture.h"
 #include "scene_fixture.h"
@@ -146,7 +146,8 @@ static void test_forces_of_balls(void **state)
 
 // ---- Nothing passes
 
-// A cloth with cells of 0.2 m over a ball of 0.05 m; dt is far above what the impact would need.
+// A cloth with cells of 0.2 m over a ball of 0.05 m; dt is far above the step that the impact would
+// need.
 static void check_coarse_cloth(const char *integrator, double dt)
 {
     taut_solver *solver = solver_of(
@@ -350,7 +351,7 @@ static double exact_rebound(double speed)
     return v;
 }
 
-// Of contacts with friction alone.
+// Only contacts with friction are damped.
 static void test_impacts_are_damped_with_friction(void **state)
 {
     (void)state;
@@ -466,7 +467,7 @@ static void test_the_budget_of_a_moving_ball_closes(void **state)
         }
 }
 
-// Without springs and friction, what a ball gives to a sheet that it pushes is its velocity times
+// Without springs and friction, the work of a ball on a sheet that it pushes is its velocity times
 // the momentum.
 static void test_work_is_velocity_times_momentum(void **state)
 {
@@ -490,7 +491,7 @@ static void test_work_is_velocity_times_momentum(void **state)
 
 // ---- Friction
 
-// A patch of four nodes on a plane: gravity pulls along x by half of what it pulls down.
+// A patch of four nodes on a plane: gravity pulls along x with half of its downward force.
 static taut_solver *stiff_slope(const char *integrator, double dt, double stiffness,
                                 const char *collider, const char *body)
 {
@@ -589,9 +590,9 @@ static void assert_heat_of_bounces(const char *integrator, double dt, const char
     taut_solver_destroy(solver);
 }
 
-// Of a contact that begins, and of one whose spring holds while the system slides, no more counts
-// than the force that acted. On a sphere the ends of the rope touch in turn, some of them only
-// within a step.
+// For a contact that begins, and for one whose spring holds while the system slides, only the force
+// that acted counts. On a sphere the ends of the rope touch in turn, some of them only within a
+// step.
 static void test_implicit_friction_of_bounces(void **state)
 {
     (void)state;
@@ -712,7 +713,7 @@ static void test_which_friction_counts(void **state)
     assert_near(acceleration_of(solver), 0.0877433, 1e-6);
 }
 
-// What the patch loses while it slides is heat: mu N times its distance.
+// The energy that the patch loses while it slides is heat: mu N times its distance.
 static void test_heat_of_sliding(void **state)
 {
     (void)state;
@@ -945,7 +946,7 @@ static void test_what_starts_inside_is_refused(void **state)
     assert_refused("type: room, min: [-1, -1, -1], max: [1, 1, 1]", NULL);
 }
 
-// Nodes are moved out of a plane and of a ball that dips into a sheet; what is pinned stays
+// Nodes are moved out of a plane and of a ball that dips into a sheet; pinned nodes inside stay
 // refused.
 static void test_relaxing_moves_out(void **state)
 {
@@ -1063,7 +1064,7 @@ static void refuse_keys(const char *integrator, const char *contact, const char 
 }
 
 // A sphere that passes the pins of a sheet: each of 30 steps counts once, however many of its
-// substeps find no way. It was 582 steps with xpbd.
+// substeps find no free path. It was 582 steps with xpbd.
 static void test_steps_without_a_way_count_once(void **state)
 {
     (void)state;
@@ -1107,7 +1108,7 @@ static void test_keys_of_other_responses_are_refused(void **state)
         "test.yaml:6:3: error: 'response: contact' of a collider acts by contact of surfaces");
 }
 
-// What has no memory of friction gets none, and nothing else of such a collider changes.
+// A collider without a memory of friction gets none, and nothing else of it changes.
 static void test_setters_refuse_what_does_not_exist(void **state)
 {
     (void)state;

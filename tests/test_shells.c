@@ -15,8 +15,8 @@
 enum shape { RING, RING_TURNED };
 
 // A cylinder of radius 1 about z of `around` by `along` squares, with nodes row by row from z = 0;
-// diagonals one way or the other. Every second triangle of RING_MIXED is turned round; the ring is
-// cut open then, since closed edges would be made consistent by the reader.
+// diagonals in one direction or the other. Every second triangle of RING_MIXED is turned round; the
+// ring is cut open then, since closed edges would be made consistent by the reader.
 static const char *ring_file(int around, int along, enum shape shape)
 {
     char *text = NULL;
@@ -282,7 +282,7 @@ static void test_folds_keep_their_angle(void **state)
     (void)state;
     static const char *const files[] = {
         "v 0 0 0\nv 0 1 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\n",
-        "v 0 0 0\nv 0 1 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n", // the other way round
+        "v 0 0 0\nv 0 1 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\nf 1 2 4\n", // with the opposite orientation
     };
     for (int file = 0; file < 2; file++)
         for (int side = -1; side <= 1; side++) {

@@ -118,8 +118,8 @@ static const char *const jelly =
     "  kb3: {stiffness: 70}}, pressure: {amount: 50, inflate: 0.01}}]\n";
 
 // Springs, axial damping and gas act along the line between two nodes or on a closed surface:
-// neither momentum nor angular momentum changes under an integrator that conserves what the forces
-// conserve.
+// neither momentum nor angular momentum changes under an integrator that conserves the quantities
+// that the forces conserve.
 static void test_momentum_and_angular_momentum(void **state)
 {
     (void)state;

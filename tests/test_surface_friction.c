@@ -21,7 +21,7 @@ static const char *const integrators[] = {
 enum { STABLE = 1, EXPLICIT = 7, INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 
 // A patch of two triangles, with MASS at each of its nodes, on a fixed sheet of `cells` cells, as
-// high as its weight lets it float. Gravity pulls along x by `tangent` of what it pulls down.
+// high as its weight lets it float. Gravity pulls along x with `tangent` times its downward force.
 struct slope {
     const char *integrator, *coefficient, *precision;
     double dt, tangent, speed;
@@ -418,7 +418,7 @@ static taut_solver *balls_of(const char *integrator, const char *coefficient, do
         integrator, dt, coefficient);
 }
 
-// Of the half with the ball a, about its centre of mass.
+// The angular momentum of the half with the ball a about its centre of mass.
 static double spin_of(const taut_solver *solver)
 {
     const struct topology *topology = solver_topology(solver);
@@ -464,7 +464,7 @@ static double residual_at(taut_solver *solver, double end, double *heat)
     return residual;
 }
 
-// The heat of friction is what the energy loses, the better the smaller the steps.
+// The heat of friction is the loss of energy, the more exactly the smaller the steps.
 static void test_heat_is_what_the_energy_loses(void **state)
 {
     (void)state;
@@ -755,7 +755,7 @@ static void test_bits_do_not_depend_on_the_machine(void **state)
     assert_same_hashes(hash_of_stack, (const char *[]){"single", "xpbd"});
 }
 
-// Also the energy budget, in which the memory is.
+// The energy budget, which includes the memory, is the same too.
 static void test_a_restored_run_continues_to_the_bit(void **state)
 {
     (void)state;
@@ -831,8 +831,8 @@ static double guaranteed_step(const char *integrator, const char *coefficient)
     return step.dt_bound;
 }
 
-// Beside springs of next to no stiffness, xpbd has the limit of symplectic Euler, whose substep
-// takes forces of contact and friction in the same way.
+// With springs of nearly no stiffness, xpbd has the limit of symplectic Euler, whose substep takes
+// forces of contact and friction in the same way.
 static void test_the_guaranteed_step_of_xpbd(void **state)
 {
     (void)state;

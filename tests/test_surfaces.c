@@ -10,7 +10,7 @@
 
 #define S "{stiffness: 10}"
 
-// What a scene's surfaces must count.
+// The expected counts of a scene's surfaces.
 struct expectation {
     const char *name, *bodies;
     uint64_t nodes, edges, triangles;

@@ -47,7 +47,7 @@ def test_closed_forms():
         near(frequency * 2 * math.pi / (root ** 2 * math.sqrt(1e3 * 0.008 ** 2 / 12) / 64), 1, 1e-4)
 
     near(validation.diagonal_stiffness(205, 1014, 10, 53), 162.346, 1e-3)
-    # Of a solid sheet it is E t in all directions: here 1.
+    # For a solid sheet it is E t in all directions: here 1.
     near(validation.diagonal_stiffness(9 / 8, 9 / 8, 3 / 8, 3 / 8), 1, 1e-12)
 
 
@@ -99,7 +99,7 @@ def test_what_fails():
     assert not group.add("drape", "5 mm", None, math.nan, 0.1, unit="%").passed()
     near(validation.order_of([0.08, 0.04, 0.01]), 2, 1e-12)
 
-    # A page shows what was found, up to rounding, or the rows differ.
+    # A page shows the values that were found, up to rounding, or the rows differ.
     group.rows = [group.add("sag", "4 cells", 9.5, 8.888312, 0.1, unit="mm", digits=5)]
     page = validation.tables_text([group])
     assert not list(validation.different_rows([group], page))

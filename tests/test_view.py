@@ -108,7 +108,7 @@ def cut_the_cloth(screen, taut, folder):
     assert before["low"][1] > 0.8, before["low"]
     seen = screen.picture()
     left, right = before["first"]["seen"], before["last"]["seen"]
-    # Across, half way between the upper left and the lower right corner.
+    # Across, in the middle between the upper left and the lower right corner.
     y = (left[1] + right[1]) / 2
     window.drag((left[0] - 40, y), (right[0] - left[0] + 80, 0), keys=["ctrl"])
     window.until(lambda now: now["springs"] < before["springs"], "springs are cut")
