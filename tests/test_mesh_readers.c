@@ -515,6 +515,14 @@ static void test_obj_of_many_chunks(void **state)
     for (uint32_t i = 0; i < STRIP - 2; ++i)
         for (uint32_t corner = 0; corner < 3; ++corner)
             assert_int_equal(mesh.triangles[3 * (size_t)i + corner], i + corner);
+    // It is also so large that it is inspected part by part.
+    struct mesh_report report;
+    assert_true(mesh_inspect_and_orient(&mesh, &report));
+    assert_int_equal(report.open_edges, STRIP);
+    assert_int_equal(report.non_manifold_edges + report.non_manifold_vertices, 0);
+    assert_int_equal(report.components, 1);
+    assert_true(report.orientable && !report.closed);
+    assert_int_equal(report.flipped_triangles, STRIP / 2 - 1);
     mesh_free(&mesh);
 
     refuse_strip("", "f 1 x 2", 1 + 2 * STRIP + 2 * (STRIP - 2) + 1, 5, "f 1 x 2");

@@ -542,51 +542,113 @@ bool draft_vertex(struct mesh_draft *draft, struct mesh_text *text, const double
     return true;
 }
 
+#define DRAFT_LARGE UINT32_MAX
+
+struct large_corner {
+    size_t corner;
+    uint64_t vertex;
+};
+
+static bool add_large(struct mesh_draft *draft, uint64_t vertex)
+{
+    if (!array_reserve((void **)&draft->large, &draft->large_capacity, draft->large_count + 1,
+                       sizeof *draft->large))
+        return false;
+    draft->large[draft->large_count++] = (struct large_corner){draft->corner_count, vertex};
+    return true;
+}
+
 bool draft_corner(struct mesh_draft *draft, struct mesh_text *text, uint64_t vertex, const char *at)
 {
     if (!array_reserve((void **)&draft->corners, &draft->corner_capacity, draft->corner_count + 1,
-                       sizeof *draft->corners))
+                       sizeof *draft->corners) ||
+        (at && !array_reserve((void **)&draft->corner_at, &draft->at_capacity,
+                              draft->corner_count + 1, sizeof *draft->corner_at)) ||
+        (vertex >= DRAFT_LARGE && !add_large(draft, vertex)))
         return text_no_memory(text);
-    draft->corners[draft->corner_count++] = (struct corner){vertex, at};
+    draft->corners[draft->corner_count] = vertex < DRAFT_LARGE ? (uint32_t)vertex : DRAFT_LARGE;
+    if (at)
+        draft->corner_at[draft->corner_count] = at;
+    draft->corner_count++;
     return true;
+}
+
+static struct corner corner_of(const struct mesh_draft *draft, size_t corner)
+{
+    struct corner result = {draft->corners[corner],
+                            draft->corner_at ? draft->corner_at[corner] : NULL};
+    for (size_t i = 0; draft->corners[corner] == DRAFT_LARGE && i < draft->large_count; i++)
+        if (draft->large[i].corner == corner)
+            result.vertex = draft->large[i].vertex;
+    return result;
+}
+
+// The number of corners of the first `count` polygons.
+static size_t corners_of(const struct mesh_draft *draft, size_t count)
+{
+    return count == 0 ? 0 : draft->polygon_ends ? draft->polygon_ends[count - 1] : 3 * count;
 }
 
 bool draft_polygon(struct mesh_draft *draft, struct mesh_text *text)
 {
-    if (!array_reserve((void **)&draft->polygon_ends, &draft->polygon_capacity,
-                       draft->polygon_count + 1, sizeof *draft->polygon_ends))
-        return text_no_memory(text);
-    draft->polygon_ends[draft->polygon_count++] = draft->corner_count;
+    const size_t polygons = draft->polygon_count;
+    const bool lists =
+        draft->polygon_ends || draft->corner_count - corners_of(draft, polygons) != 3;
+    if (lists) {
+        const bool begins = !draft->polygon_ends;
+        if (!array_reserve((void **)&draft->polygon_ends, &draft->polygon_capacity, polygons + 1,
+                           sizeof *draft->polygon_ends))
+            return text_no_memory(text);
+        for (size_t p = 0; begins && p < polygons; p++)
+            draft->polygon_ends[p] = 3 * (p + 1);
+        draft->polygon_ends[polygons] = draft->corner_count;
+    }
+    draft->polygon_count++;
     return true;
 }
 
 void draft_abandon(struct mesh_draft *draft)
 {
-    draft->corner_count = draft->polygon_count ? draft->polygon_ends[draft->polygon_count - 1] : 0;
+    draft->corner_count = corners_of(draft, draft->polygon_count);
+    while (draft->large_count > 0 &&
+           draft->large[draft->large_count - 1].corner >= draft->corner_count)
+        draft->large_count--;
+}
+
+static void free_polygons(struct mesh_draft *draft)
+{
+    free(draft->corners);
+    free(draft->corner_at);
+    free(draft->large);
+    free(draft->polygon_ends);
+    draft->corners = NULL;
+    draft->corner_at = NULL;
+    draft->large = NULL;
+    draft->polygon_ends = NULL;
 }
 
 void draft_free(struct mesh_draft *draft)
 {
     free(draft->vertices);
-    free(draft->corners);
-    free(draft->polygon_ends);
+    free_polygons(draft);
     *draft = (struct mesh_draft){0};
 }
 
 // ---- Checking a draft
 
-static bool corners_in_range(const struct mesh_draft *draft, struct mesh_text *text,
-                             const struct corner *corners, size_t count, size_t polygon)
+static bool corners_in_range(const struct mesh_draft *draft, struct mesh_text *text, size_t first,
+                             size_t count, size_t polygon)
 {
-    for (size_t i = 0; i < count; ++i) {
-        if (corners[i].vertex < draft->vertex_count)
+    for (size_t i = first; i < first + count; ++i) {
+        if (draft->corners[i] < draft->vertex_count)
             continue;
-        uint64_t number = corners[i].vertex + draft->first_number;
+        const struct corner corner = corner_of(draft, i);
+        uint64_t number = corner.vertex + draft->first_number;
         uint64_t last = draft->vertex_count + draft->first_number - 1;
         if (draft->vertex_count == 0)
-            return text_report(text, corners[i].at, "the file has faces but no vertices");
-        if (corners[i].at)
-            return text_report(text, corners[i].at,
+            return text_report(text, corner.at, "the file has faces but no vertices");
+        if (corner.at)
+            return text_report(text, corner.at,
                                "there is no vertex %" PRIu64 ": the last one is %" PRIu64, number,
                                last);
         return text_report(text, NULL,
@@ -604,37 +666,38 @@ static int compare_corners(const void *a, const void *b)
     return one->at < two->at ? -1 : one->at > two->at;
 }
 
-static bool report_repeated(struct mesh_text *text, const struct corner *corner, uint64_t number,
-                            size_t polygon)
+static bool report_repeated(const struct mesh_draft *draft, struct mesh_text *text,
+                            struct corner corner, size_t polygon)
 {
-    if (corner->at)
-        return text_report(text, corner->at, "this face uses the same vertex twice");
-    return text_report(text, NULL, "face %zu uses vertex %" PRIu64 " twice", polygon, number);
+    if (corner.at)
+        return text_report(text, corner.at, "this face uses the same vertex twice");
+    return text_report(text, NULL, "face %zu uses vertex %" PRIu64 " twice", polygon,
+                       corner.vertex + draft->first_number);
 }
 
 // Few corners are compared pairwise; a polygon with thousands is sorted instead.
-static bool corners_differ(const struct mesh_draft *draft, struct mesh_text *text,
-                           const struct corner *corners, size_t count, size_t polygon)
+static bool corners_differ(const struct mesh_draft *draft, struct mesh_text *text, size_t first,
+                           size_t count, size_t polygon)
 {
     enum { FEW = 16 };
     if (count <= FEW) {
+        const uint32_t *corners = draft->corners + first;
         for (size_t i = 1; i < count; ++i)
             for (size_t j = 0; j < i; ++j)
-                if (corners[i].vertex == corners[j].vertex)
-                    return report_repeated(text, &corners[i],
-                                           corners[i].vertex + draft->first_number, polygon);
+                if (corners[i] == corners[j])
+                    return report_repeated(draft, text, corner_of(draft, first + i), polygon);
         return true;
     }
     struct corner *sorted = malloc(count * sizeof *sorted);
     if (!sorted)
         return text_no_memory(text);
-    memcpy(sorted, corners, count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = corner_of(draft, first + i);
     qsort(sorted, count, sizeof *sorted, compare_corners);
     bool differ = true;
     for (size_t i = 1; i < count && differ; ++i)
         if (sorted[i].vertex == sorted[i - 1].vertex)
-            differ =
-                report_repeated(text, &sorted[i], sorted[i].vertex + draft->first_number, polygon);
+            differ = report_repeated(draft, text, sorted[i], polygon);
     free(sorted);
     return differ;
 }
@@ -642,13 +705,10 @@ static bool corners_differ(const struct mesh_draft *draft, struct mesh_text *tex
 static bool check_polygons(const struct mesh_draft *draft, struct mesh_text *text)
 {
     size_t errors_before = text->error_count;
-    for (size_t p = 0, start = 0; p < draft->polygon_count && !text_has_too_many_errors(text);
-         ++p) {
-        const struct corner *corners = draft->corners + start;
-        size_t count = draft->polygon_ends[p] - start;
-        if (corners_in_range(draft, text, corners, count, p))
-            corners_differ(draft, text, corners, count, p);
-        start = draft->polygon_ends[p];
+    for (size_t p = 0; p < draft->polygon_count && !text_has_too_many_errors(text); ++p) {
+        const size_t first = corners_of(draft, p), count = corners_of(draft, p + 1) - first;
+        if (corners_in_range(draft, text, first, count, p))
+            corners_differ(draft, text, first, count, p);
     }
     return text->error_count == errors_before;
 }
@@ -670,7 +730,7 @@ static bool cut_polygon(const struct mesh_draft *draft, struct mesh_text *text, 
     if (!corners)
         return text_no_memory(text);
     for (size_t i = 0; i < count; ++i) {
-        uint32_t vertex = (uint32_t)draft->corners[start + i].vertex;
+        uint32_t vertex = draft->corners[start + i];
         const double *position = draft->vertices + 3 * (size_t)vertex;
         corners[i] =
             (struct polygon_corner){vertex, vec3_make(position[0], position[1], position[2]), 0, 0};
@@ -678,66 +738,73 @@ static bool cut_polygon(const struct mesh_draft *draft, struct mesh_text *text, 
     enum polygon_result result = polygon_cut(corners, count, triangles);
     free(corners);
     return result == POLYGON_CUT ||
-           text_report(text, draft->corners[start].at, "%s", reasons[result]);
+           text_report(text, corner_of(draft, start).at, "%s", reasons[result]);
 }
 
-static bool cut_polygons(const struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh)
+static bool cut_polygons(struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh)
 {
     // A polygon of n corners gives n - 2 triangles.
     size_t triangle_count = draft->corner_count - 2 * draft->polygon_count;
-    mesh->triangles = calloc(triangle_count, 3 * sizeof *mesh->triangles);
-    if (!mesh->triangles)
-        return text_no_memory(text);
     size_t errors_before = text->error_count;
-    uint32_t(*triangles)[3] = (uint32_t(*)[3])mesh->triangles;
-    for (size_t p = 0, start = 0; p < draft->polygon_count && !text_has_too_many_errors(text);
-         ++p) {
-        size_t count = draft->polygon_ends[p] - start;
-        if (count == 3) {
-            for (size_t i = 0; i < 3; ++i)
-                (*triangles)[i] = (uint32_t)draft->corners[start + i].vertex;
-        } else {
-            cut_polygon(draft, text, start, count, triangles);
-        }
-        triangles += count - 2;
-        start = draft->polygon_ends[p];
+    if (!draft->polygon_ends) {
+        mesh->triangles = draft->corners;
+        draft->corners = NULL;
+    } else {
+        mesh->triangles = calloc(triangle_count, 3 * sizeof *mesh->triangles);
+        if (!mesh->triangles)
+            return text_no_memory(text);
     }
     mesh->triangle_count = triangle_count;
+    uint32_t(*triangles)[3] = (uint32_t(*)[3])mesh->triangles;
+    for (size_t p = 0; draft->polygon_ends && p < draft->polygon_count; ++p) {
+        const size_t start = corners_of(draft, p), count = corners_of(draft, p + 1) - start;
+        if (text_has_too_many_errors(text))
+            break;
+        if (count == 3)
+            memcpy(*triangles, draft->corners + start, sizeof *triangles);
+        else
+            cut_polygon(draft, text, start, count, triangles);
+        triangles += count - 2;
+    }
+    free_polygons(draft);
     return text->error_count == errors_before;
 }
 
-static bool keep_used_vertices(const struct mesh_draft *draft, struct mesh_text *text,
-                               struct mesh *mesh)
+// The vertices of the mesh are those of the draft, moved together.
+static bool keep_used_vertices(struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh)
 {
     uint32_t *number = calloc(draft->vertex_count, sizeof *number); // 1: used; later the new number
-    mesh->vertices = malloc(3 * draft->vertex_count * sizeof *mesh->vertices);
-    if (!number || !mesh->vertices) {
-        free(number);
+    if (!number)
         return text_no_memory(text);
-    }
     for (uint64_t i = 0; i < 3 * mesh->triangle_count; ++i)
         number[mesh->triangles[i]] = 1;
     for (size_t v = 0; v < draft->vertex_count; ++v) {
         if (!number[v])
             continue;
         number[v] = (uint32_t)mesh->vertex_count;
-        memcpy(mesh->vertices + 3 * mesh->vertex_count++, draft->vertices + 3 * v,
-               3 * sizeof *mesh->vertices);
+        memmove(draft->vertices + 3 * mesh->vertex_count++, draft->vertices + 3 * v,
+                3 * sizeof *mesh->vertices);
     }
     for (uint64_t i = 0; i < 3 * mesh->triangle_count; ++i)
         mesh->triangles[i] = number[mesh->triangles[i]];
     free(number);
+    double *fitting = realloc(draft->vertices, 3 * mesh->vertex_count * sizeof *mesh->vertices);
+    mesh->vertices = fitting ? fitting : draft->vertices;
+    draft->vertices = NULL;
     mesh->unused_vertices = draft->vertex_count - mesh->vertex_count;
     mesh->merged_vertices = draft->merged_vertices;
     return true;
 }
 
-bool draft_finish(const struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh)
+bool draft_finish(struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh)
 {
     if (!check_polygons(draft, text) || text->error_count)
         return false;
     if (draft->polygon_count == 0)
         return text_report(text, NULL, "the file has no faces");
+    if (draft->corner_count - 2 * draft->polygon_count > MESH_TRIANGLES_MAX)
+        return text_report(text, NULL, "the mesh has more than %" PRIu32 " triangles",
+                           MESH_TRIANGLES_MAX);
     return cut_polygons(draft, text, mesh) && keep_used_vertices(draft, text, mesh);
 }
 

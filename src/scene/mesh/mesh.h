@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The half-edges of a mesh are numbered by 32 bits.
+#define MESH_TRIANGLES_MAX (UINT32_MAX / 3)
+
 struct mesh {
     uint64_t vertex_count;
     double *vertices; // 3 coordinates per vertex

@@ -108,12 +108,16 @@ struct corner {
     const char *at;  // position in the text; NULL in a binary file
 };
 
+// Most memory that reading takes is that of corners and polygons, so it is not taken for what all
+// files but a few have in common.
 struct mesh_draft {
     double *vertices; // 3 coordinates per vertex
     size_t vertex_count, vertex_capacity;
-    struct corner *corners; // polygon p has corners [polygon_ends[p - 1], polygon_ends[p])
-    size_t corner_count, corner_capacity;
-    size_t *polygon_ends;
+    uint32_t *corners;          // the vertex of each; DRAFT_LARGE: one of `large`
+    const char **corner_at;     // positions in the text; NULL: a binary file
+    struct large_corner *large; // vertices with larger numbers, which no mesh can have
+    size_t corner_count, corner_capacity, at_capacity, large_count, large_capacity;
+    size_t *polygon_ends; // polygon p ends before this corner; NULL: all have three corners
     size_t polygon_count, polygon_capacity;
     uint64_t first_number; // number of the first vertex in the file: 0, or 1 in OBJ
     uint64_t merged_vertices;
@@ -130,7 +134,8 @@ void draft_abandon(struct mesh_draft *draft);
 
 // Checks all corners, triangulates polygons and drops unused vertices. `mesh` must be zeroed. On
 // failure, which is reported in the diagnostics, it may have arrays to be freed by mesh_free.
-bool draft_finish(const struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh);
+// The mesh takes over arrays of the draft, of which only draft_free is left then.
+bool draft_finish(struct mesh_draft *draft, struct mesh_text *text, struct mesh *mesh);
 
 void draft_free(struct mesh_draft *draft);
 

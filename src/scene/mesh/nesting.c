@@ -22,7 +22,7 @@ enum { INSIDE = 1, TOUCHES = 2 }; // of a vertex; INSIDE changes with each surfa
 
 struct nesting {
     const struct mesh *mesh;
-    const uint64_t *triangles;
+    const uint32_t *triangles;
     struct mesh_shell *shells;
     uint64_t count;
     struct box *boxes;      // of the shells
@@ -293,7 +293,7 @@ static void find_depths(struct nesting *it)
     }
 }
 
-bool mesh_shells_nest(const struct mesh *mesh, const uint64_t *triangles, struct mesh_shell *shells,
+bool mesh_shells_nest(const struct mesh *mesh, const uint32_t *triangles, struct mesh_shell *shells,
                       uint64_t count)
 {
     for (uint64_t s = 0; s < count; s++)

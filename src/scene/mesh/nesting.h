@@ -14,7 +14,7 @@ struct mesh_shell {
 // Sets `depth` of all shells, whose triangles are `triangles[first]` to `triangles[end - 1]`. A
 // shell lies within another one if none of its vertices is outside of that, and at least one is
 // inside: shells that cross do not lie within each other. False if memory runs out.
-bool mesh_shells_nest(const struct mesh *mesh, const uint64_t *triangles, struct mesh_shell *shells,
+bool mesh_shells_nest(const struct mesh *mesh, const uint32_t *triangles, struct mesh_shell *shells,
                       uint64_t count);
 
 #endif

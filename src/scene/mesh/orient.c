@@ -2,10 +2,12 @@
 // and a consistent orientation for each component, outwards, or into a cavity where a closed one
 // lies within an odd number of others (nesting.h).
 //
-// Half-edge h = 3 t + i goes from corner i of triangle t to the next one. All half-edges are sorted
+// Half-edge h = 3 t + i goes from corner i of triangle t to the next one. Half-edges are sorted
 // into buckets by their lower vertex and within a bucket by their higher one, so that those of the
 // same edge are adjacent; if there are two, they are each other's twins. Those of an edge are
-// sorted by the third vertex of their triangles, which shows triangles that occur twice.
+// sorted by the third vertex of their triangles, which shows triangles that occur twice. In large
+// meshes this is done for a part of the vertices at a time, since buckets would take most of the
+// memory.
 #include "scene/mesh/mesh.h"
 
 #include "base/memory.h"
@@ -13,17 +15,20 @@
 #include "base/vec3.h"
 #include "scene/mesh/nesting.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const uint64_t NO_TWIN = UINT64_MAX;
+#define NO_TWIN UINT32_MAX
+
+// The parts of the vertices of a mesh with so many half-edges or more.
+enum { PARTS = 4, HALF_EDGES_MANY = 1 << 17 };
 
 // A closed component encloses nothing if its volume is below this fraction of (its area)^1.5. A
 // ball has 0.094; a square plate of thickness t, 0.35 t.
 static const double THINNEST = 1e-9;
 
 struct bucket_entry {
-    uint64_t half_edge;
+    uint32_t half_edge;
     uint32_t higher; // the other vertex
     uint32_t third;  // of the triangle
 };
@@ -31,37 +36,35 @@ struct bucket_entry {
 struct surface_check {
     struct mesh *mesh;
     struct mesh_report *report;
-    uint64_t half_edge_count;
-    uint64_t *twins;         // per half-edge; NO_TWIN unless the edge has exactly two faces
-    uint64_t *fans;          // per corner: union-find over the corners of a vertex
-    uint8_t *on_bad_edge;    // per vertex: an edge with three or more faces ends there
-    uint64_t *bucket_starts; // per vertex, and one more
-    struct bucket_entry *buckets;
-    uint8_t *turned;  // per triangle: to be reversed
-    uint8_t *reached; // per triangle
-    uint64_t *queue;  // of triangles; the current component is [first, last)
+    uint32_t half_edge_count;
+    uint32_t *twins;      // per half-edge; NO_TWIN unless the edge has exactly two faces
+    uint32_t *fans;       // per corner: union-find over the corners of a vertex
+    uint8_t *on_bad_edge; // per vertex: an edge with three or more faces ends there
+    uint8_t *turned;      // per triangle: to be reversed
+    uint8_t *reached;     // per triangle
+    uint32_t *queue;      // of triangles; the current component is [first, last)
     uint64_t first, last;
     struct mesh_shell *shells; // closed components that enclose something; by malloc
     size_t shell_count, shell_capacity;
 };
 
-static uint64_t next_of(uint64_t half_edge)
+static uint32_t next_of(uint32_t half_edge)
 {
     return half_edge % 3 == 2 ? half_edge - 2 : half_edge + 1;
 }
 
-static uint32_t vertex_of(const struct surface_check *check, uint64_t half_edge)
+static uint32_t vertex_of(const struct surface_check *check, uint32_t half_edge)
 {
     return check->mesh->triangles[half_edge];
 }
 
-static uint32_t lower_of(const struct surface_check *check, uint64_t half_edge)
+static uint32_t lower_of(const struct surface_check *check, uint32_t half_edge)
 {
     uint32_t a = vertex_of(check, half_edge), b = vertex_of(check, next_of(half_edge));
     return a < b ? a : b;
 }
 
-static uint32_t higher_of(const struct surface_check *check, uint64_t half_edge)
+static uint32_t higher_of(const struct surface_check *check, uint32_t half_edge)
 {
     uint32_t a = vertex_of(check, half_edge), b = vertex_of(check, next_of(half_edge));
     return a < b ? b : a;
@@ -79,20 +82,55 @@ static int compare_entries(const void *a, const void *b)
     return one->half_edge < two->half_edge ? -1 : one->half_edge > two->half_edge;
 }
 
-static void fill_buckets(struct surface_check *check)
+// Half-edges by their lower vertices, of which a part has buckets.
+struct buckets {
+    uint64_t first, end; // the vertices
+    uint64_t *starts;    // per vertex, and one more
+    struct bucket_entry *entries;
+};
+
+static bool is_in(const struct buckets *buckets, uint32_t vertex)
 {
-    uint64_t vertex_count = check->mesh->vertex_count;
-    uint64_t *starts = check->bucket_starts;
-    for (uint64_t h = 0; h < check->half_edge_count; ++h)
-        ++starts[lower_of(check, h) + 1];
-    counting_sort_starts(starts, vertex_count);
-    for (uint64_t h = 0; h < check->half_edge_count; ++h)
-        check->buckets[starts[lower_of(check, h) + 1]++] =
-            (struct bucket_entry){h, higher_of(check, h), vertex_of(check, next_of(next_of(h)))};
-    for (uint64_t v = 0; v < vertex_count; ++v)
+    return vertex >= buckets->first && vertex < buckets->end;
+}
+
+static bool buckets_make(const struct surface_check *check, struct buckets *buckets)
+{
+    const uint64_t count = buckets->end - buckets->first;
+    buckets->entries = NULL;
+    buckets->starts = memory_allocate(NULL, count + 1, sizeof *buckets->starts);
+    if (!buckets->starts)
+        return false;
+    uint64_t *starts = buckets->starts, entries = 0;
+    for (uint32_t h = 0; h < check->half_edge_count; ++h) {
+        const uint32_t lower = lower_of(check, h);
+        if (is_in(buckets, lower)) {
+            ++starts[lower - buckets->first + 1];
+            ++entries;
+        }
+    }
+    counting_sort_starts(starts, count);
+    buckets->entries = malloc((entries + 1) * sizeof *buckets->entries);
+    if (!buckets->entries)
+        return false;
+    for (uint32_t h = 0; h < check->half_edge_count; ++h) {
+        const uint32_t lower = lower_of(check, h);
+        if (is_in(buckets, lower))
+            buckets->entries[starts[lower - buckets->first + 1]++] = (struct bucket_entry){
+                h, higher_of(check, h), vertex_of(check, next_of(next_of(h)))};
+    }
+    for (uint64_t v = 0; v < count; ++v)
         if (starts[v + 1] - starts[v] > 1)
-            qsort(check->buckets + starts[v], starts[v + 1] - starts[v], sizeof *check->buckets,
+            qsort(buckets->entries + starts[v], starts[v + 1] - starts[v], sizeof *buckets->entries,
                   compare_entries);
+    return true;
+}
+
+static void buckets_free(struct buckets *buckets)
+{
+    memory_release(NULL, buckets->starts, buckets->end - buckets->first + 1,
+                   sizeof *buckets->starts);
+    free(buckets->entries);
 }
 
 // Notes two entries of the same triangle, the second of which comes later in the file.
@@ -126,25 +164,37 @@ static void note_edge(struct surface_check *check, const struct bucket_entry *en
     }
 }
 
-static void find_twins(struct surface_check *check)
+// False if memory runs out.
+static bool find_twins(struct surface_check *check)
 {
-    for (uint64_t h = 0; h < check->half_edge_count; ++h)
+    const uint64_t vertices = check->mesh->vertex_count;
+    const uint64_t parts = check->half_edge_count < HALF_EDGES_MANY ? 1 : PARTS;
+    for (uint32_t h = 0; h < check->half_edge_count; ++h)
         check->twins[h] = NO_TWIN;
-    fill_buckets(check);
-    for (uint64_t v = 0; v < check->mesh->vertex_count; ++v) {
-        uint64_t end = check->bucket_starts[v + 1];
-        for (uint64_t i = check->bucket_starts[v], next; i < end; i = next) {
+    bool sound = true;
+    for (uint64_t part = 0; sound && part < parts; part++) {
+        struct buckets buckets = {.first = vertices * part / parts,
+                                  .end = vertices * (part + 1) / parts};
+        sound = buckets_make(check, &buckets);
+        const uint64_t end = sound ? buckets.starts[buckets.end - buckets.first] : 0;
+        // Those of one edge are in the bucket of one vertex.
+        for (uint64_t i = 0, next, v = 0; i < end; i = next) {
+            while (buckets.starts[v + 1] <= i)
+                v++;
             next = i + 1;
-            while (next < end && check->buckets[next].higher == check->buckets[i].higher)
+            while (next < buckets.starts[v + 1] &&
+                   buckets.entries[next].higher == buckets.entries[i].higher)
                 ++next;
-            note_edge(check, check->buckets + i, next - i);
+            note_edge(check, buckets.entries + i, next - i);
         }
+        buckets_free(&buckets);
     }
+    return sound;
 }
 
 // ---- Vertices
 
-static uint64_t fan_of(struct surface_check *check, uint64_t corner)
+static uint32_t fan_of(struct surface_check *check, uint32_t corner)
 {
     while (check->fans[corner] != corner) {
         check->fans[corner] = check->fans[check->fans[corner]];
@@ -153,7 +203,7 @@ static uint64_t fan_of(struct surface_check *check, uint64_t corner)
     return corner;
 }
 
-static void join_fans(struct surface_check *check, uint64_t a, uint64_t b)
+static void join_fans(struct surface_check *check, uint32_t a, uint32_t b)
 {
     a = fan_of(check, a);
     b = fan_of(check, b);
@@ -164,22 +214,22 @@ static void join_fans(struct surface_check *check, uint64_t a, uint64_t b)
 }
 
 // Corners of a vertex are in the same fan if a path over edges with two faces connects them. A
-// manifold vertex has exactly one fan.
-static void count_bad_vertices(struct surface_check *check, uint64_t *fan_counts)
+// manifold vertex has exactly one fan. `fan_counts`, zeroed, counts those of a vertex up to two.
+static void count_bad_vertices(struct surface_check *check, uint8_t *fan_counts)
 {
-    for (uint64_t c = 0; c < check->half_edge_count; ++c)
+    for (uint32_t c = 0; c < check->half_edge_count; ++c)
         check->fans[c] = c;
-    for (uint64_t h = 0; h < check->half_edge_count; ++h) {
-        uint64_t twin = check->twins[h];
+    for (uint32_t h = 0; h < check->half_edge_count; ++h) {
+        uint32_t twin = check->twins[h];
         if (twin == NO_TWIN || twin < h)
             continue;
         bool same_direction = vertex_of(check, h) == vertex_of(check, twin);
         join_fans(check, h, same_direction ? twin : next_of(twin));
         join_fans(check, next_of(h), same_direction ? next_of(twin) : twin);
     }
-    memset(fan_counts, 0, check->mesh->vertex_count * sizeof *fan_counts);
-    for (uint64_t c = 0; c < check->half_edge_count; ++c)
-        fan_counts[vertex_of(check, c)] += check->fans[c] == c;
+    for (uint32_t c = 0; c < check->half_edge_count; ++c)
+        if (check->fans[c] == c && fan_counts[vertex_of(check, c)] < 2)
+            fan_counts[vertex_of(check, c)]++;
     for (uint64_t v = 0; v < check->mesh->vertex_count; ++v)
         check->report->non_manifold_vertices += fan_counts[v] > 1 || check->on_bad_edge[v];
 }
@@ -192,17 +242,17 @@ static bool flood(struct surface_check *check, uint64_t seed)
 {
     bool orientable = true;
     check->first = check->last;
-    check->queue[check->last++] = seed;
+    check->queue[check->last++] = (uint32_t)seed;
     check->reached[seed] = 1;
     for (uint64_t i = check->first; i < check->last; ++i) {
-        for (uint64_t h = 3 * check->queue[i]; h < 3 * check->queue[i] + 3; ++h) {
-            uint64_t twin = check->twins[h];
+        for (uint32_t h = 3 * check->queue[i]; h < 3 * check->queue[i] + 3; ++h) {
+            uint32_t twin = check->twins[h];
             if (twin == NO_TWIN)
                 continue;
             // Consistent neighbours traverse their common edge in opposite directions.
             bool same_direction = vertex_of(check, h) == vertex_of(check, twin);
             uint8_t turned = check->turned[h / 3] ^ same_direction;
-            uint64_t other = twin / 3;
+            uint32_t other = twin / 3;
             if (!check->reached[other]) {
                 check->reached[other] = 1;
                 check->turned[other] = turned;
@@ -215,7 +265,7 @@ static bool flood(struct surface_check *check, uint64_t seed)
     return orientable;
 }
 
-static vec3 position_of(const struct surface_check *check, uint64_t corner)
+static vec3 position_of(const struct surface_check *check, uint32_t corner)
 {
     const double *p = check->mesh->vertices + 3 * (size_t)vertex_of(check, corner);
     return vec3_make(p[0], p[1], p[2]);
@@ -228,7 +278,7 @@ static double component_volume(const struct surface_check *check)
     vec3 origin = position_of(check, 3 * check->queue[check->first]);
     double volume = 0, area = 0;
     for (uint64_t i = check->first; i < check->last; ++i) {
-        uint64_t t = check->queue[i];
+        uint32_t t = check->queue[i];
         vec3 a = vec3_subtract(position_of(check, 3 * t), origin);
         vec3 b = vec3_subtract(position_of(check, 3 * t + 1), origin);
         vec3 c = vec3_subtract(position_of(check, 3 * t + 2), origin);
@@ -242,7 +292,7 @@ static double component_volume(const struct surface_check *check)
 static bool component_is_open(const struct surface_check *check)
 {
     for (uint64_t i = check->first; i < check->last; ++i)
-        for (uint64_t h = 3 * check->queue[i]; h < 3 * check->queue[i] + 3; ++h)
+        for (uint32_t h = 3 * check->queue[i]; h < 3 * check->queue[i] + 3; ++h)
             if (check->twins[h] == NO_TWIN)
                 return true;
     return false;
@@ -340,40 +390,40 @@ static bool orient(struct surface_check *check)
     return true;
 }
 
+// Finds twins, and which vertices are bad. False if memory runs out.
+static bool inspect(struct surface_check *check)
+{
+    const uint64_t vertices = check->mesh->vertex_count, corners = check->half_edge_count;
+    check->on_bad_edge = memory_allocate(NULL, vertices, sizeof *check->on_bad_edge);
+    uint8_t *fan_counts = memory_allocate(NULL, vertices, sizeof *fan_counts);
+    bool sound = check->on_bad_edge && fan_counts && find_twins(check);
+    check->fans = sound ? memory_allocate(NULL, corners, sizeof *check->fans) : NULL;
+    if (check->fans)
+        count_bad_vertices(check, fan_counts);
+    sound = check->fans != NULL;
+    memory_release(NULL, check->fans, corners, sizeof *check->fans);
+    memory_release(NULL, fan_counts, vertices, sizeof *fan_counts);
+    memory_release(NULL, check->on_bad_edge, vertices, sizeof *check->on_bad_edge);
+    return sound;
+}
+
 bool mesh_inspect_and_orient(struct mesh *mesh, struct mesh_report *report)
 {
     *report = (struct mesh_report){0};
-    uint64_t triangles = mesh->triangle_count, corners = 3 * triangles;
-    uint64_t vertices = mesh->vertex_count;
-    struct surface_check check = {.mesh = mesh, .report = report, .half_edge_count = corners};
+    const uint64_t triangles = mesh->triangle_count, corners = 3 * triangles;
+    struct surface_check check = {
+        .mesh = mesh, .report = report, .half_edge_count = (uint32_t)corners};
+    assert(triangles <= MESH_TRIANGLES_MAX);
     check.twins = memory_allocate(NULL, corners, sizeof *check.twins);
-    check.fans = memory_allocate(NULL, corners, sizeof *check.fans);
-    check.on_bad_edge = memory_allocate(NULL, vertices, sizeof *check.on_bad_edge);
-    check.bucket_starts = memory_allocate(NULL, vertices + 1, sizeof *check.bucket_starts);
-    check.buckets = memory_allocate(NULL, corners, sizeof *check.buckets);
-    check.turned = memory_allocate(NULL, triangles, sizeof *check.turned);
-    check.reached = memory_allocate(NULL, triangles, sizeof *check.reached);
-    check.queue = memory_allocate(NULL, triangles, sizeof *check.queue);
-
-    bool sound = check.twins && check.fans && check.on_bad_edge && check.bucket_starts &&
-                 check.buckets && check.turned && check.reached && check.queue;
+    bool sound = check.twins && inspect(&check);
     if (sound) {
-        find_twins(&check);
-        count_bad_vertices(&check, check.bucket_starts); // bucket_starts is free for reuse
-        // Nesting needs memory of its own.
-        memory_release(NULL, check.fans, corners, sizeof *check.fans);
-        memory_release(NULL, check.buckets, corners, sizeof *check.buckets);
-        check.fans = NULL;
-        check.buckets = NULL;
-        sound = orient(&check);
-        free(check.shells);
+        check.turned = memory_allocate(NULL, triangles, sizeof *check.turned);
+        check.reached = memory_allocate(NULL, triangles, sizeof *check.reached);
+        check.queue = memory_allocate(NULL, triangles, sizeof *check.queue);
+        sound = check.turned && check.reached && check.queue && orient(&check);
     }
-
+    free(check.shells);
     memory_release(NULL, check.twins, corners, sizeof *check.twins);
-    memory_release(NULL, check.fans, corners, sizeof *check.fans);
-    memory_release(NULL, check.on_bad_edge, vertices, sizeof *check.on_bad_edge);
-    memory_release(NULL, check.bucket_starts, vertices + 1, sizeof *check.bucket_starts);
-    memory_release(NULL, check.buckets, corners, sizeof *check.buckets);
     memory_release(NULL, check.turned, triangles, sizeof *check.turned);
     memory_release(NULL, check.reached, triangles, sizeof *check.reached);
     memory_release(NULL, check.queue, triangles, sizeof *check.queue);
