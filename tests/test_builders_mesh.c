@@ -406,17 +406,25 @@ static void test_file_that_is_not_there(void **state)
 
 // ---- Tables of pairs
 
+static void make_pair_table(struct pair_table *table, const uint32_t (*pairs)[2], size_t count,
+                            uint64_t rows)
+{
+    assert_true(pair_table_begin(table, rows));
+    for (size_t i = 0; i < count; i++)
+        pair_table_count(table, pairs[i][0]);
+    assert_true(pair_table_allocate(table));
+    for (size_t i = 0; i < count; i++)
+        pair_table_add(table, pairs[i][0], pairs[i][1]);
+    pair_table_finish(table);
+}
+
 static void test_pair_table(void **state)
 {
     (void)state;
     static const uint32_t pairs[][2] = {{3, 1}, {0, 2}, {3, 0}, {0, 2}, {3, 1}, {2, 2}, {3, 9}};
-    struct pair_list list = {0};
     struct pair_table table;
     uint64_t index = 0;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-        assert_true(pair_list_add(&list, pairs[i][0], pairs[i][1]));
-    assert_true(pair_table_make(&list, 5, &table));
-    pair_list_free(&list);
+    make_pair_table(&table, pairs, sizeof pairs / sizeof pairs[0], 5);
     assert_int_equal(table.pair_count, 5);
     assert_true(pair_table_find(&table, 3, 1, &index));
     assert_int_equal(index, 3);
@@ -428,7 +436,7 @@ static void test_pair_table(void **state)
     pair_table_copy(&table, copied);
     assert_memory_equal(copied, expected, sizeof expected);
     pair_table_free(&table);
-    assert_true(pair_table_make(&list, 0, &table));
+    make_pair_table(&table, pairs, 0, 0);
     assert_int_equal(table.pair_count, 0);
     pair_table_free(&table);
 }

@@ -531,12 +531,13 @@ static bool renumber(struct body *body)
     uint32_t *order = memory_allocate(NULL, nodes, sizeof *order);
     uint32_t *number = memory_allocate(NULL, nodes, sizeof *number);
     bool done = order && number && neighbours_make(body, &neighbours), no_memory = false;
-    if (done && find_order(body, &neighbours, order, number, &no_memory)) {
+    const bool found = done && find_order(body, &neighbours, order, number, &no_memory);
+    neighbours_free(body, &neighbours); // before the copies that `apply` makes
+    if (found) {
         done = apply(body, order, number);
         body->node_order = order;
         order = NULL;
     }
-    neighbours_free(body, &neighbours);
     memory_release(NULL, order, nodes, sizeof *order);
     memory_release(NULL, number, nodes, sizeof *number);
     return done && !no_memory;

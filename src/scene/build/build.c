@@ -95,7 +95,7 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
     uint64_t n = body->node_count;
     const bool own_masses = has_own_masses(given, body->direction_count);
     const bool own_positions = has_own_positions(given->type, body->direction_count);
-    if (own_positions)
+    if (own_positions && !body->positions)
         body->positions = memory_allocate(NULL, 3 * n, sizeof *body->positions);
     if (has_own_velocities(given))
         body->velocities = memory_allocate(NULL, 3 * n, sizeof *body->velocities);
@@ -106,7 +106,7 @@ static bool allocate_arrays(const struct scene_body *given, struct body *body)
         body->springs = memory_allocate(NULL, body->spring_count, sizeof *body->springs);
     else
         body->directions = memory_allocate(NULL, body->direction_count, sizeof *body->directions);
-    if (!body->is_sheet)
+    if (!body->is_sheet && !body->faces)
         body->faces = memory_allocate(NULL, body->face_count * (uint64_t)body->face_arity,
                                       sizeof *body->faces);
     return (body->positions || !own_positions) &&
@@ -149,6 +149,10 @@ taut_status build_allocate(struct build *build, const struct build_counts *count
     body->direction_count = counts->directions;
 
     double bytes = build_bytes(build->given, counts);
+    if (body->positions)
+        bytes -= (double)counts->nodes * sizeof(double[3]);
+    if (body->faces)
+        bytes -= (double)counts->faces * counts->face_arity * sizeof *body->faces;
     struct memory_left left = {INFINITY, MEMORY_UNKNOWN};
     if (bytes > BYTES_CHECKED)
         left = memory_left_to_this_process();

@@ -20,15 +20,21 @@ enum { DUPLICATES_MAX = 20 };
 // The table of all springs as (lower, higher) node.
 static bool make_pair_table(const struct body *body, struct pair_table *table)
 {
-    struct pair_list list = {0};
-    bool done = true;
-    for (uint64_t s = 0; done && s < body->spring_count; s++) {
-        uint32_t a = body->springs[s][0], b = body->springs[s][1];
-        done = a < b ? pair_list_add(&list, a, b) : pair_list_add(&list, b, a);
+    if (!pair_table_begin(table, body->node_count))
+        return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t s = 0; s < body->spring_count; s++) {
+            uint32_t a = body->springs[s][0], b = body->springs[s][1];
+            if (pass == 0)
+                pair_table_count(table, a < b ? a : b);
+            else
+                pair_table_add(table, a < b ? a : b, a < b ? b : a);
+        }
+        if (pass == 0 && !pair_table_allocate(table))
+            return false;
     }
-    done = done && pair_table_make(&list, body->node_count, table);
-    pair_list_free(&list);
-    return done;
+    pair_table_finish(table);
+    return true;
 }
 
 // Visits the springs in their order; firsts[pair] is the first spring of that pair, plus one.

@@ -4,11 +4,20 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "scene/build/surface.h"
 #include "scene/mesh/mesh.h"
+
+// Before a body has the arrays that build_allocate would allocate otherwise.
+static void set_surface_counts(struct body *body, uint64_t vertices, uint64_t triangles)
+{
+    body->node_count = vertices;
+    body->face_count = triangles;
+    body->face_arity = 3;
+}
 
 // ---- Sphere: an icosphere
 
@@ -153,7 +162,8 @@ static bool find_sphere_springs(const struct scene_body *given, const struct ico
     return !given->kinds[SECOND].present || surface_seconds(edges, bend, &springs->kinds[SECOND]);
 }
 
-static taut_status fill_sphere(struct build *build, const struct icosphere *sphere,
+// The body takes over the arrays of the sphere.
+static taut_status fill_sphere(struct build *build, struct icosphere *sphere,
                                const struct sphere_springs *springs)
 {
     const struct scene_body *given = build->given;
@@ -162,18 +172,22 @@ static taut_status fill_sphere(struct build *build, const struct icosphere *sphe
     for (size_t kind = EDGES; kind <= SECOND; kind++)
         if (given->kinds[kind].present)
             counts.springs[kind] = springs->kinds[kind].pair_count;
+    struct body *body = build->body;
+    set_surface_counts(body, sphere->vertex_count, sphere->triangle_count);
+    body->positions = sphere->vertices;
+    body->faces = sphere->triangles;
+    sphere->vertices = NULL;
+    sphere->triangles = NULL;
     taut_status status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    struct body *body = build->body;
-    for (uint64_t i = 0; i < sphere->vertex_count; i++) {
-        vec3 out = vec3_scale(given->shape.sphere.radius, vertex(sphere, i));
+    for (uint64_t i = 0; i < counts.nodes; i++) {
+        vec3 out = vec3_scale(given->shape.sphere.radius, body_position(body, i));
         vec3_store(body->positions, i, vec3_add(given->shape.sphere.centre, out));
     }
     for (size_t kind = EDGES; kind <= SECOND; kind++)
         if (given->kinds[kind].present)
             pair_table_copy(&springs->kinds[kind], &body->springs[body->kind_start[kind]]);
-    memcpy(body->faces, sphere->triangles, 3 * sphere->triangle_count * sizeof *body->faces);
     body->closed = true;
     return set_membrane_masses(build);
 }
@@ -318,7 +332,23 @@ static bool find_mesh_springs(const struct scene_body *given, const struct mesh 
            surface_bends(mesh->triangles, mesh->triangle_count, &tables[EDGES], &tables[BEND]);
 }
 
-static taut_status fill_mesh(struct build *build, const struct mesh *mesh,
+// Copies the arrays of the mesh, and frees each before the next one is copied.
+static bool take_mesh(struct body *body, struct mesh *mesh)
+{
+    set_surface_counts(body, mesh->vertex_count, mesh->triangle_count);
+    body->faces = memory_copy(NULL, mesh->triangles, 3 * mesh->triangle_count, sizeof *body->faces);
+    free(mesh->triangles);
+    mesh->triangles = NULL;
+    if (!body->faces)
+        return false;
+    body->positions =
+        memory_copy(NULL, mesh->vertices, 3 * mesh->vertex_count, sizeof *body->positions);
+    free(mesh->vertices);
+    mesh->vertices = NULL;
+    return body->positions != NULL;
+}
+
+static taut_status fill_mesh(struct build *build, struct mesh *mesh,
                              const struct pair_table tables[2])
 {
     const struct scene_body *given = build->given;
@@ -328,11 +358,11 @@ static taut_status fill_mesh(struct build *build, const struct mesh *mesh,
     for (size_t kind = EDGES; kind <= BEND; kind++)
         if (given->kinds[kind].present)
             counts.springs[kind] = tables[kind].pair_count;
+    if (!take_mesh(body, mesh))
+        return build_no_memory(build);
     taut_status status = build_allocate(build, &counts);
     if (status != TAUT_OK)
         return status;
-    memcpy(body->positions, mesh->vertices, 3 * mesh->vertex_count * sizeof *body->positions);
-    memcpy(body->faces, mesh->triangles, 3 * mesh->triangle_count * sizeof *body->faces);
     for (size_t kind = EDGES; kind <= BEND; kind++)
         if (given->kinds[kind].present)
             pair_table_copy(&tables[kind], &body->springs[body->kind_start[kind]]);

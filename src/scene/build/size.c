@@ -113,7 +113,7 @@ static bool sample(const char *path, const char *first, const char *second, stru
 // ---- Meshes
 
 struct mesh_size {
-    double file, vertices, triangles;
+    double text, vertices, triangles; // bytes of the file that are there at once
 };
 
 // The number after "element NAME" in the header of a PLY file, or 0.
@@ -140,7 +140,10 @@ static bool mesh_size_guess(const char *path, struct mesh_size *mesh)
                 &sampled))
         return false;
 
-    mesh->file = sampled.bytes;
+    // Text of other formats, and some files of these, are read in chunks.
+    const bool whole =
+        text_ends_with_any_case(path, ".ply") || text_ends_with_any_case(path, ".stl");
+    mesh->text = whole ? sampled.bytes : 0;
     mesh->vertices = sampled.first;
     mesh->triangles = sampled.second;
     if (obj) // a polygon of n corners gives n - 2 triangles
@@ -176,11 +179,6 @@ static double table_bytes(double pairs, double rows)
     return pairs * sizeof(uint32_t) + rows * sizeof(uint64_t);
 }
 
-static double list_bytes(double pairs)
-{
-    return pairs * sizeof(uint32_t[2]);
-}
-
 // The springs of a triangulated surface, three for every two triangles if it is closed, and the
 // peak memory for finding them. *kept is the memory of their tables until they are copied.
 struct surface_size {
@@ -191,22 +189,21 @@ static struct surface_size surface_size_find(double vertices, double triangles, 
                                              bool seconds)
 {
     struct surface_size size = {.edges = 1.5 * triangles};
-    double corners = 3 * triangles;
-    size.kept = table_bytes(corners, vertices);
-    size.peak = size.kept + list_bytes(corners);
-    if (bends) { // one pair across every edge
+    size.kept = table_bytes(size.edges, vertices);
+    size.peak = table_bytes(3 * triangles, vertices); // an edge of two triangles comes twice
+    if (bends) {                                      // one pair across every edge
         size.bends = size.edges;
-        double found = size.edges * sizeof(uint32_t) + list_bytes(size.bends);
-        size.peak = fmax(size.peak, size.kept + found + table_bytes(size.bends, vertices));
-        size.kept += table_bytes(size.bends, vertices);
+        const double found = table_bytes(size.bends, vertices);
+        size.peak = fmax(size.peak, size.kept + size.edges * sizeof(uint32_t) + found);
+        size.kept += found;
     }
     if (seconds) { // twelve second neighbours of each node, six of them across an edge
         size.seconds = bends ? size.edges : 2 * size.edges;
-        double marks = vertices * sizeof(uint32_t), both = table_bytes(2 * size.edges, vertices);
-        double listed = fmax(list_bytes(2 * size.edges),
-                             list_bytes(size.seconds) + table_bytes(size.seconds, vertices));
-        size.peak = fmax(size.peak, size.kept + marks + both + listed);
-        size.kept += table_bytes(size.seconds, vertices);
+        const double marks = vertices * sizeof(uint32_t),
+                     both = table_bytes(2 * size.edges, vertices);
+        const double found = table_bytes(size.seconds, vertices);
+        size.peak = fmax(size.peak, size.kept + marks + both + found);
+        size.kept += found;
     }
     return size;
 }
@@ -241,7 +238,7 @@ static void set_grid(const struct grid *grid, struct body_size *size)
     }
 }
 
-// Spheres and meshes: the surface exists together with the body while it is built.
+// Spheres and meshes: the body takes over the arrays of the surface, or copies them one by one.
 static void set_surface(const struct scene_body *given, double vertices, double triangles,
                         double surface_bytes, struct body_size *size)
 {
@@ -257,7 +254,8 @@ static void set_surface(const struct scene_body *given, double vertices, double 
     counts.springs[SECOND] = (uint64_t)found.seconds;
     set_counts(given, &counts, size);
     size->is_surface = true;
-    size->building = surface_bytes + fmax(found.peak, found.kept + size->bytes);
+    const double copying = vertices * sizeof(double[3]), rest = size->bytes - surface_bytes;
+    size->building = surface_bytes + fmax(found.peak, found.kept + fmax(copying, rest));
 }
 
 static double mesh_bytes(const struct mesh_size *mesh)
@@ -269,12 +267,12 @@ static double mesh_bytes(const struct mesh_size *mesh)
 static double mesh_peak(const struct mesh_size *mesh)
 {
     const double corners = 3 * mesh->triangles, kept = mesh_bytes(mesh);
-    // mesh.c: vertices, corners with their positions in the file, ends of polygons; then triangles,
-    // vertex numbers and used vertices.
-    const double reading = mesh->file + 24 * mesh->vertices + 16 * corners + 8 * mesh->triangles +
-                           kept + 4 * mesh->vertices;
-    // orient.c: twins, fans and buckets of corners; vertices and triangles.
-    const double inspecting = kept + 32 * corners + 9 * mesh->vertices + 10 * mesh->triangles;
+    // mesh.c: vertices, and corners with their positions in the file.
+    const double reading = mesh->text + 24 * mesh->vertices + 12 * corners;
+    // orient.c: twins of corners, and buckets of some (enum PARTS), fans, or the order of
+    // triangles.
+    const double buckets = 4 * corners + 2 * mesh->vertices, ordered = 6 * mesh->triangles;
+    const double inspecting = kept + 4 * corners + fmax(buckets, ordered);
     return fmax(reading, inspecting);
 }
 
@@ -301,25 +299,17 @@ void collider_size_find(const struct scene_collider *collider, struct collider_s
     size->building = fmax(mesh_peak(&mesh), 2 * mesh_bytes(&mesh));
 }
 
-// Listed springs are sorted to find duplicates.
-static double twins_bytes(double springs, double nodes)
-{
-    return list_bytes(springs) + table_bytes(springs, nodes);
-}
-
 static void set_network(const struct scene_body *given, struct body_size *size)
 {
     const struct scene_network *network = &given->shape.network;
     double nodes = (double)network->node_count, springs = (double)network->spring_count;
-    double reading = 0, materials = network->material_count > 1 ? sizeof(uint32_t) : 0;
+    double materials = network->material_count > 1 ? sizeof(uint32_t) : 0;
     struct sampled sampled;
     if (network->nodes_path) {
         size->exact = false;
         nodes = sample(network->nodes_path, NULL, NULL, &sampled) ? fmax(0, sampled.lines - 1) : 0;
-        reading = sampled.bytes;
         springs =
             sample(network->springs_path, NULL, NULL, &sampled) ? fmax(0, sampled.lines - 1) : 0;
-        reading += sampled.bytes;
         // Material indices, and rest lengths if there is a column of them.
         materials = sizeof(uint32_t);
         sampled.head[strcspn(sampled.head, "\r\n")] = '\0';
@@ -328,7 +318,7 @@ static void set_network(const struct scene_body *given, struct body_size *size)
     struct build_counts counts = {.nodes = (uint64_t)nodes, .springs = {(uint64_t)springs}};
     set_counts(given, &counts, size);
     size->bytes += springs * materials;
-    size->building = size->bytes + reading + twins_bytes(springs, nodes);
+    size->building = size->bytes + table_bytes(springs, nodes); // to find duplicates
 }
 
 void body_size_find(const taut_scene *scene, size_t index, struct body_size *size)

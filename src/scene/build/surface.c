@@ -12,24 +12,6 @@
 // Rows have a few numbers, except at the centre of a fan.
 enum { ROW_FOR_INSERTION = 24 };
 
-bool pair_list_add(struct pair_list *list, uint32_t first, uint32_t second)
-{
-    void *items = list->items;
-    if (!array_reserve(&items, &list->capacity, list->count + 1, sizeof *list->items))
-        return false;
-    list->items = items;
-    list->items[list->count][0] = first;
-    list->items[list->count][1] = second;
-    list->count++;
-    return true;
-}
-
-void pair_list_free(struct pair_list *list)
-{
-    free(list->items);
-    *list = (struct pair_list){0};
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -68,23 +50,39 @@ static void sort_and_pack(struct pair_table *table)
     table->pair_count = kept;
 }
 
-bool pair_table_make(const struct pair_list *list, uint64_t row_count, struct pair_table *table)
+bool pair_table_begin(struct pair_table *table, uint64_t row_count)
 {
-    *table = (struct pair_table){.row_count = row_count, .capacity = list->count};
+    *table = (struct pair_table){.row_count = row_count};
     table->starts = memory_allocate(NULL, row_count + 1, sizeof *table->starts);
-    table->seconds = memory_allocate(NULL, list->count, sizeof *table->seconds);
-    if (!table->starts || !table->seconds) {
+    return table->starts != NULL;
+}
+
+void pair_table_count(struct pair_table *table, uint32_t first)
+{
+    table->starts[first + 1]++;
+    table->capacity++;
+}
+
+bool pair_table_allocate(struct pair_table *table)
+{
+    counting_sort_starts(table->starts, table->row_count);
+    table->seconds = memory_allocate(NULL, table->capacity, sizeof *table->seconds);
+    if (!table->seconds)
         pair_table_free(table);
-        return false;
-    }
-    uint64_t *starts = table->starts;
-    for (size_t i = 0; i < list->count; i++)
-        starts[list->items[i][0] + 1]++;
-    counting_sort_starts(starts, row_count);
-    for (size_t i = 0; i < list->count; i++)
-        table->seconds[starts[list->items[i][0] + 1]++] = list->items[i][1];
+    return table->seconds != NULL;
+}
+
+void pair_table_add(struct pair_table *table, uint32_t first, uint32_t second)
+{
+    table->seconds[table->starts[first + 1]++] = second;
+}
+
+void pair_table_finish(struct pair_table *table)
+{
     sort_and_pack(table);
-    return true;
+    const size_t size = sizeof *table->seconds;
+    memory_forget(NULL, table->seconds, table->capacity * size, table->pair_count * size,
+                  table->capacity * size);
 }
 
 bool pair_table_find(const struct pair_table *table, uint32_t first, uint32_t second,
@@ -123,78 +121,104 @@ void pair_table_free(struct pair_table *table)
 // The value of a far vertex or a mark that has not been set.
 #define NO_VERTEX UINT32_MAX
 
-static bool add_ordered(struct pair_list *list, uint32_t a, uint32_t b)
+static uint32_t lower_of(uint32_t a, uint32_t b)
 {
-    return a < b ? pair_list_add(list, a, b) : pair_list_add(list, b, a);
+    return a < b ? a : b;
+}
+
+static uint32_t higher_of(uint32_t a, uint32_t b)
+{
+    return a < b ? b : a;
 }
 
 bool surface_edges(const uint32_t *triangles, uint64_t triangle_count, uint64_t vertex_count,
                    struct pair_table *edges)
 {
-    *edges = (struct pair_table){0};
-    struct pair_list list = {0};
-    bool done = true;
-    for (uint64_t t = 0; done && t < triangle_count; t++) {
-        const uint32_t *v = &triangles[3 * t];
-        done = add_ordered(&list, v[0], v[1]) && add_ordered(&list, v[1], v[2]) &&
-               add_ordered(&list, v[2], v[0]);
+    if (!pair_table_begin(edges, vertex_count))
+        return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t t = 0; t < triangle_count; t++)
+            for (int side = 0; side < 3; side++) {
+                uint32_t a = triangles[3 * t + (uint64_t)side];
+                uint32_t b = triangles[3 * t + (uint64_t)(side + 1) % 3];
+                if (pass == 0)
+                    pair_table_count(edges, lower_of(a, b));
+                else
+                    pair_table_add(edges, lower_of(a, b), higher_of(a, b));
+            }
+        if (pass == 0 && !pair_table_allocate(edges))
+            return false;
     }
-    done = done && pair_table_make(&list, vertex_count, edges);
-    pair_list_free(&list);
-    return done;
+    pair_table_finish(edges);
+    return true;
 }
 
-// Records the triangle's vertex opposite to each of its edges. If an edge already has one from
-// another triangle, the two far vertices are a pair.
-static bool add_bends_of(const uint32_t *v, const struct pair_table *edges, uint32_t *far_vertices,
-                         struct pair_list *list)
+// Finds the pairs of far vertices, and counts them in `bends`, or adds them. `far_vertices` has for
+// each edge the vertex opposite it of the last triangle there.
+static void find_bends(const uint32_t *triangles, uint64_t triangle_count,
+                       const struct pair_table *edges, uint32_t *far_vertices, bool counts,
+                       struct pair_table *bends)
 {
-    for (int side = 0; side < 3; side++) {
-        uint32_t a = v[side], b = v[(side + 1) % 3], far_vertex = v[(side + 2) % 3];
+    for (uint64_t edge = 0; edge < edges->pair_count; edge++)
+        far_vertices[edge] = NO_VERTEX;
+    for (uint64_t i = 0; i < 3 * triangle_count; i++) {
+        const uint32_t *v = &triangles[i / 3 * 3];
+        uint32_t a = v[i % 3], b = v[(i + 1) % 3], far_vertex = v[(i + 2) % 3];
         uint64_t edge, across;
-        if (!pair_table_find(edges, a < b ? a : b, a < b ? b : a, &edge))
+        if (!pair_table_find(edges, lower_of(a, b), higher_of(a, b), &edge))
             continue;
         uint32_t other = far_vertices[edge];
         far_vertices[edge] = far_vertex;
         if (other == NO_VERTEX || other == far_vertex)
             continue;
-        uint32_t low = other < far_vertex ? other : far_vertex;
-        uint32_t high = other < far_vertex ? far_vertex : other;
-        if (!pair_table_find(edges, low, high, &across) && !pair_list_add(list, low, high))
-            return false;
+        uint32_t low = lower_of(other, far_vertex), high = higher_of(other, far_vertex);
+        if (pair_table_find(edges, low, high, &across))
+            continue;
+        if (counts)
+            pair_table_count(bends, low);
+        else
+            pair_table_add(bends, low, high);
     }
-    return true;
 }
 
 bool surface_bends(const uint32_t *triangles, uint64_t triangle_count,
                    const struct pair_table *edges, struct pair_table *bends)
 {
-    *bends = (struct pair_table){0};
-    struct pair_list list = {0};
     uint32_t *far_vertices = memory_allocate(NULL, edges->pair_count, sizeof *far_vertices);
-    bool done = far_vertices != NULL;
-    for (uint64_t edge = 0; done && edge < edges->pair_count; edge++)
-        far_vertices[edge] = NO_VERTEX;
-    for (uint64_t t = 0; done && t < triangle_count; t++)
-        done = add_bends_of(&triangles[3 * t], edges, far_vertices, &list);
-    done = done && pair_table_make(&list, edges->row_count, bends);
+    bool done = pair_table_begin(bends, edges->row_count) && far_vertices;
+    if (done)
+        find_bends(triangles, triangle_count, edges, far_vertices, true, bends);
+    done = done && pair_table_allocate(bends);
+    if (done) {
+        find_bends(triangles, triangle_count, edges, far_vertices, false, bends);
+        pair_table_finish(bends);
+    }
     memory_release(NULL, far_vertices, edges->pair_count, sizeof *far_vertices);
-    pair_list_free(&list);
+    if (!done)
+        pair_table_free(bends);
     return done;
 }
 
 // Adds both directions of every pair, so that a row has all neighbours of its vertex.
 static bool make_symmetric(const struct pair_table *half, struct pair_table *whole)
 {
-    struct pair_list list = {0};
-    bool done = true;
-    for (uint64_t a = 0; done && a < half->row_count; a++)
-        for (uint64_t i = half->starts[a]; done && i < half->starts[a + 1]; i++)
-            done = pair_list_add(&list, (uint32_t)a, half->seconds[i]) &&
-                   pair_list_add(&list, half->seconds[i], (uint32_t)a);
-    done = done && pair_table_make(&list, half->row_count, whole);
-    pair_list_free(&list);
-    return done;
+    if (!pair_table_begin(whole, half->row_count))
+        return false;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t a = 0; a < half->row_count; a++)
+            for (uint64_t i = half->starts[a]; i < half->starts[a + 1]; i++) {
+                const uint32_t ends[2] = {(uint32_t)a, half->seconds[i]};
+                for (int end = 0; end < 2; end++)
+                    if (pass == 0)
+                        pair_table_count(whole, ends[end]);
+                    else
+                        pair_table_add(whole, ends[end], ends[1 - end]);
+            }
+        if (pass == 0 && !pair_table_allocate(whole))
+            return false;
+    }
+    pair_table_finish(whole);
+    return true;
 }
 
 // marks[b] == a: do not pair b with a, or not again.
@@ -204,8 +228,9 @@ static void mark_row(const struct pair_table *table, uint64_t a, uint32_t *marks
         marks[table->seconds[i]] = (uint32_t)a;
 }
 
-static bool add_seconds_of(const struct pair_table *neighbours, uint64_t a, uint32_t *marks,
-                           struct pair_list *list)
+// Counts the pairs of vertex `a` and its second neighbours above it in `seconds`, or adds them.
+static void find_seconds_of(const struct pair_table *neighbours, uint64_t a, uint32_t *marks,
+                            bool counts, struct pair_table *seconds)
 {
     for (uint64_t i = neighbours->starts[a]; i < neighbours->starts[a + 1]; i++) {
         uint32_t between = neighbours->seconds[i];
@@ -214,33 +239,38 @@ static bool add_seconds_of(const struct pair_table *neighbours, uint64_t a, uint
             if (b <= a || marks[b] == a)
                 continue;
             marks[b] = (uint32_t)a;
-            if (!pair_list_add(list, (uint32_t)a, b))
-                return false;
+            if (counts)
+                pair_table_count(seconds, (uint32_t)a);
+            else
+                pair_table_add(seconds, (uint32_t)a, b);
         }
     }
-    return true;
 }
 
 bool surface_seconds(const struct pair_table *edges, const struct pair_table *except,
                      struct pair_table *seconds)
 {
-    *seconds = (struct pair_table){0};
     uint64_t count = edges->row_count;
     struct pair_table neighbours = {0};
-    struct pair_list list = {0};
     uint32_t *marks = memory_allocate(NULL, count, sizeof *marks);
-    bool done = marks && make_symmetric(edges, &neighbours);
-    for (uint64_t b = 0; done && b < count; b++)
-        marks[b] = NO_VERTEX;
-    for (uint64_t a = 0; done && a < count; a++) {
-        mark_row(&neighbours, a, marks);
-        if (except)
-            mark_row(except, a, marks);
-        done = add_seconds_of(&neighbours, a, marks, &list);
+    bool done = pair_table_begin(seconds, count) && marks && make_symmetric(edges, &neighbours);
+    for (int pass = 0; done && pass < 2; pass++) {
+        for (uint64_t b = 0; b < count; b++)
+            marks[b] = NO_VERTEX;
+        for (uint64_t a = 0; a < count; a++) {
+            mark_row(&neighbours, a, marks);
+            if (except)
+                mark_row(except, a, marks);
+            find_seconds_of(&neighbours, a, marks, pass == 0, seconds);
+        }
+        if (pass == 0)
+            done = pair_table_allocate(seconds);
     }
-    done = done && pair_table_make(&list, count, seconds);
+    if (done)
+        pair_table_finish(seconds);
+    else
+        pair_table_free(seconds);
     pair_table_free(&neighbours);
-    pair_list_free(&list);
     memory_release(NULL, marks, count, sizeof *marks);
     return done;
 }

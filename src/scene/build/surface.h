@@ -8,16 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A growing list of pairs, in any order and with duplicates.
-struct pair_list {
-    uint32_t (*items)[2];
-    size_t count, capacity;
-};
-
-// False if memory runs out.
-bool pair_list_add(struct pair_list *list, uint32_t first, uint32_t second);
-void pair_list_free(struct pair_list *list);
-
 struct pair_table {
     uint64_t row_count, pair_count;
     uint64_t *starts;  // row a is seconds[starts[a]] to seconds[starts[a + 1] - 1]
@@ -25,9 +15,23 @@ struct pair_table {
     uint64_t capacity; // allocated length of `seconds`
 };
 
-// Makes the table of the listed pairs without duplicates; all numbers are below `row_count`. False
-// if memory runs out.
-bool pair_table_make(const struct pair_list *list, uint64_t row_count, struct pair_table *table);
+// A table is filled in two passes over whatever has its pairs, in any order and with duplicates:
+//
+//     pair_table_begin(&table, row_count)
+//     for each pair:  pair_table_count(&table, first);
+//     pair_table_allocate(&table)
+//     for each pair:  pair_table_add(&table, first, second);
+//     pair_table_finish(&table);
+//
+// All numbers are below `row_count`. Both functions that allocate return false if memory runs out;
+// the table is then empty.
+bool pair_table_begin(struct pair_table *table, uint64_t row_count);
+void pair_table_count(struct pair_table *table, uint32_t first);
+bool pair_table_allocate(struct pair_table *table);
+void pair_table_add(struct pair_table *table, uint32_t first, uint32_t second);
+
+// Sorts the rows and drops duplicates.
+void pair_table_finish(struct pair_table *table);
 
 // Finds the index of the pair in `seconds`; false if it is not in the table.
 bool pair_table_find(const struct pair_table *table, uint32_t first, uint32_t second,
