@@ -397,7 +397,7 @@ static void momentum_that_cuts_take_is_told_where_it_matters(void **state)
         const char *took = strstr(outcome.out, "took "),
                    *cut = strstr(outcome.out, "motion cut in");
         assert_non_null(cut);
-        if (cases[i].told != (took && strtod(took + strlen("took "), NULL) > 0.1) ||
+        if (cases[i].told != (took && strtod(took + strlen("took "), NULL) > 0.05) ||
             !took != !cases[i].told)
             fail_msg("case %zu: %s", i, cut);
         assert_true(!took == !strstr(outcome.out, "in every direction"));

@@ -82,7 +82,7 @@ static void test_a_sudden_ball_is_stopped(void **state)
 }
 
 // Cuts in every direction do not conserve momentum, and count the momentum that they take: balls
-// that meet at 300 m/s, many thicknesses in a step. A run that is restored goes on counting.
+// that meet at 600 m/s, 30 thicknesses in a step. A run that is restored goes on counting.
 static void test_momentum_that_cuts_take_is_counted(void **state)
 {
     (void)state;
@@ -95,9 +95,9 @@ static void test_momentum_that_cuts_take_is_counted(void **state)
             "contact: {thickness: 0.002}\n"
             "bodies:\n"
             "- {name: a, type: sphere, radius: 0.05, subdivisions: 2, mass: 0.1, stiffness: 100,\n"
-            "   velocity: [150, 0, 0]}\n"
+            "   velocity: [300, 0, 0]}\n"
             "- {name: b, type: sphere, radius: 0.05, subdivisions: 2, mass: 0.1, stiffness: 100,\n"
-            "   center: [0.15, 0.01, 0.005], velocity: [-150, 0, 0]}\n",
+            "   center: [0.15, 0.01, 0.005], velocity: [-300, 0, 0]}\n",
             precisions[i], integrators[i]);
         taut_solver *solver = create_with(scene, &config);
         vec3 angular;
@@ -112,7 +112,7 @@ static void test_momentum_that_cuts_take_is_counted(void **state)
         assert_true(cuts.stopped > 0 && cuts.stopped <= cuts.steps);
         assert_true(vec3_length(lost) > 0);
         assert_true(cuts.lost_lengths >= vec3_length(lost));
-        assert_vector_near(vec3_add(after, lost), before, i < 2 ? 1e-5 : 1e-12);
+        assert_vector_near(vec3_add(after, lost), before, i < 2 ? 2e-5 : 1e-12);
         taut_bytes_release(saved.bytes);
         taut_solver_destroy(solver);
         taut_solver_destroy(next);
@@ -120,9 +120,10 @@ static void test_momentum_that_cuts_take_is_counted(void **state)
     }
 }
 
-// A heavy ball drives a light lattice before it, whose barrier is far too soft for that: cuts in
-// every direction are relative to what passes, so that the ball does not lose its momentum to
-// planes at rest (14 and 10% of it, and 20 and 15% of its energy).
+// A heavy ball drives a light lattice before it, whose barrier is far too soft for that: what cuts
+// take is found again without what they had to take only at first, so that no cuts in every
+// direction are needed, and the ball does not lose its momentum to planes at rest (14 and 10% of
+// it, and 20 and 15% of its energy).
 static void test_heavy_bodies_keep_their_momentum(void **state)
 {
     (void)state;
@@ -151,13 +152,78 @@ static void test_heavy_bodies_keep_their_momentum(void **state)
         free_everything(&all);
         const struct surface_cuts cuts = solver_surface_cuts(solver);
         const vec3 lost = vec3_make(cuts.lost[0], cuts.lost[1], cuts.lost[2]);
-        assert_true(cuts.stopped > 0);
+        assert_true(cuts.steps > 0);
         assert_vector_near(vec3_add(momentum_of(solver, &angular), lost), before, 1e-12);
         assert_true(cuts.lost_lengths < 0.02 * vec3_length(before));
         assert_true(energy_of(solver).total > 0.98 * energy);
         taut_solver_destroy(solver);
         taut_scene_destroy(scene);
     }
+}
+
+static taut_solver *heavy_solver(const char *integrator, const char *scene)
+{
+    const struct solver_options options = {.config = {.threads = 2}, .budget = BUDGET_ON};
+    return solver_from(scene_of("precision: double\nsimulation: {integrator: %s, dt: auto, "
+                                "duration: 1}\n%s",
+                                integrator, scene),
+                       &options);
+}
+
+// A heavy lattice falls into a light cloth whose edges are pinned, and is thrown back: the cloth
+// presses its nodes onto it with so much force that each step adds more to their velocities than
+// these are, and takes it back. What the cut of one candidate takes too much is given back, so that
+// no energy comes of it (up to 1.16 of what there was).
+static void test_cuts_that_carry_a_heavy_body_add_no_energy(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"symplectic_euler", "velocity_verlet", "rk4"};
+    for (int i = 0; i < 3; i++) {
+        taut_solver *solver = heavy_solver(
+            integrators[i],
+            "contact: {thickness: 0.03}\n"
+            "bodies:\n"
+            "- {name: c, type: cloth, origin: [-0.5, 0, 0.5], u: [1, 0, 0], v: [0, 0, -1],\n"
+            "   nodes: [7, 7], mass: 1, stiffness: 1000, pins: [edges]}\n"
+            "- {name: r, type: lattice, origin: [-0.15, -0.15, -0.15], nodes: [3, 3, 3],\n"
+            "   spacing: 0.15, mass: 100, stiffness: 100000, rotate: [0, 30, 20],\n"
+            "   translate: [0.03, 0.4, 0.02], velocity: [0, -3, 0]}\n");
+        const double start = energy_of(solver).total;
+        while (taut_solver_time(solver) < 0.7) {
+            advance(solver, 5);
+            assert_true(energy_of(solver).total < 1.02 * start);
+        }
+        assert_true(energy_of(solver).total > 0.95 * start);
+        assert_true(solver_surface_cuts(solver).steps > 100);
+        assert_int_equal(solver_surface_cuts(solver).unresolved, 0);
+        taut_solver_destroy(solver);
+    }
+}
+
+// A sheet between a box that pushes it and a light ball: cuts along normals find their end, so that
+// the box does no more work than the bodies get (200 times as much, with 240 times their momentum
+// lost, while cuts gave nothing back).
+static void test_cuts_between_what_pushes_and_what_is_light_find_an_end(void **state)
+{
+    (void)state;
+    taut_solver *solver = heavy_solver(
+        "symplectic_euler",
+        "contact: {thickness: 0.01, friction_coefficient: 0.3}\n"
+        "bodies:\n"
+        "- {name: a, type: cloth, origin: [-0.5, 1.2, 0.5], u: [1, 0, 0], v: [0, 0, -1],\n"
+        "   nodes: [11, 11], mass: 0.1, stiffness: 20, damping: 0.01}\n"
+        "- {name: b, type: sphere, radius: 0.2, subdivisions: 2, center: [0, 1.6, 0], mass: 0.1,\n"
+        "   stiffness: 20, damping: 0.01}\n"
+        "colliders:\n"
+        "- {type: mesh, file: '" TAUT_TEST_SOURCE "/scenes/meshes/cube.asc',\n"
+        "   motion: {velocity: [0, 20, 0]}}\n");
+    advance(solver, 600);
+    const struct surface_cuts cuts = solver_surface_cuts(solver);
+    assert_true(cuts.steps > 50);
+    assert_true(cuts.stopped < cuts.steps / 10);
+    assert_true(cuts.lost_lengths < 0.1);
+    assert_true(work_of(solver).drives < 200);
+    taut_solver_destroy(solver);
 }
 
 // Steps of a multiple of the thickness: two cells that fly into each other, which lists find only
@@ -480,6 +546,8 @@ int main(void)
         cmocka_unit_test(test_a_sudden_ball_is_stopped),
         cmocka_unit_test(test_momentum_that_cuts_take_is_counted),
         cmocka_unit_test(test_heavy_bodies_keep_their_momentum),
+        cmocka_unit_test(test_cuts_that_carry_a_heavy_body_add_no_energy),
+        cmocka_unit_test(test_cuts_between_what_pushes_and_what_is_light_find_an_end),
         cmocka_unit_test(test_long_steps_do_not_pass),
         cmocka_unit_test(test_a_flat_sheet_is_not_thrown_through_itself),
         cmocka_unit_test(test_bodies_that_fall_together_do_not_pass_each_other),

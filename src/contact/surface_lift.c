@@ -304,7 +304,7 @@ bool REAL_NAME(surface_lift_hold)(struct system *system)
 void REAL_NAME(surface_lift_undo)(struct system *system, const struct worker *worker)
 {
     if (worker->index == 0)
-        REAL_NAME(surface_rollback_undo)(system);
+        REAL_NAME(surface_rollback_undo)(system, 0);
     worker_barrier(worker);
     REAL_NAME(surface_positions_keep)(system, worker);
     worker_barrier(worker);

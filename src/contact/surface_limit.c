@@ -5,7 +5,8 @@
 //
 // Displacements are cut along the line between the closest points, relative to the centre of mass
 // of the candidate, so that bodies that move together are not slowed and momentum is kept; what one
-// candidate cuts may be too much for another, so this is repeated. If it does not end soon,
+// candidate cuts may be too much for another, so this is repeated; and less than it has cut may be
+// enough once others have been cut, so that is found again (release_cuts). If it does not end soon,
 // candidates that are still passed are cut in every direction at planes at rest, which always ends:
 // the start of the step satisfies all of them. So it does where all planes move together, as they
 // do first where all nodes are free: by the motion of the centre of mass of what still passes, so
@@ -33,7 +34,7 @@
 
 // In the last rounds an approach within rounding is none for what is tight, too. The first one of
 // those in every direction is repeated up to ROUNDS_MOVING times with planes that move together.
-enum { ROUNDS_TOGETHER = 24, ROUNDS_MOVING = 12, ROUNDS_TIGHT = 48, ROUNDS = 60 };
+enum { ROUNDS_TOGETHER = 64, ROUNDS_MOVING = 12, ROUNDS_TIGHT = 88, ROUNDS = 100 };
 
 // ---- Which pairs may pass
 
@@ -270,45 +271,84 @@ static void part_sides(const struct crossing *it, const double inverse[4], vec3 
     }
 }
 
+// Finds what is taken of a candidate of whose motion relative to a frame a fraction is left.
+static struct taken find_taken(const struct system *system, const struct block_pair *pair,
+                               const struct candidate *found, const struct crossing *it,
+                               const struct frame *with, double fraction, bool together)
+{
+    struct taken taken = {.work = 0};
+    double inverse[4];
+    real weights[4];
+    vec3 given = {0, 0, 0};
+    for (int i = 0; i < 4; i++)
+        inverse[i] = (double)system->constants->inverse_mass[it->nodes[i]];
+    const struct scene_friction *rule =
+        together ? rule_and_weights(system, pair, found, it, weights) : NULL;
+    take_all_but(fraction, together, it, inverse, it->moved, with->moved, taken.back);
+    take_all_but(fraction, together, it, inverse, it->velocity, with->velocity, taken.slower);
+    for (int i = 0; i < 4 && with->driven; i++)
+        if (inverse[i] > 0)
+            taken.work -= vec3_dot(taken.slower[i], with->carried[i]) / inverse[i];
+    if (rule) {
+        (void)take_sliding(it, inverse, weights, rule, it->moved, taken.back);
+        given = take_sliding(it, inverse, weights, rule, it->velocity, taken.slower);
+    }
+    for (int i = 0; i < 4 && rule; i++)
+        if (!(inverse[i] > 0))
+            taken.work += (double)weights[i] * vec3_dot(given, it->velocity[i]);
+    return taken;
+}
+
+static void apply_taken(struct system *system, const struct crossing *it, const struct taken *taken)
+{
+    for (int i = 0; i < 4; i++) {
+        const uint32_t node = it->nodes[i];
+        if (!(system->constants->inverse_mass[node] > 0))
+            continue;
+        REAL_NAME(surface_rollback_log)(system, node);
+        state_put(system->state, node,
+                  vec3_subtract(state_position(system->state, node), taken->back[i]));
+        put_step_velocity(system, node,
+                          vec3_subtract(step_velocity(system->state, node), taken->slower[i]));
+        REAL_NAME(surface_rollback_note)(system, node);
+    }
+    system->surface_contact->cut_work += taken->work;
+}
+
+static void note_taken(struct system *system, const struct block_pair *pair,
+                       const struct candidate *found, const struct taken *taken)
+{
+    struct surface_contact *it = system->surface_contact;
+    if (!array_reserve((void **)&it->taken, &it->taken_capacity, it->taken_count + 1,
+                       sizeof *it->taken)) {
+        atomic_store(&it->failed, true);
+        return;
+    }
+    it->taken[it->taken_count++] = (struct candidate_cut){*pair, *found, *taken};
+}
+
+// Cuts are released with explicit integrators, and beside planes that do not turn.
+static bool may_be_released(const struct system *system, const struct frame *with)
+{
+    return !integrator_is_implicit(system->settings.integrator) && with->directions == 0;
+}
+
 // Leaves a fraction of the motion of a candidate.
 static void keep_fraction(struct system *system, const struct block_pair *pair,
                           const struct candidate *found, const struct crossing *it,
                           const struct frame *with, double fraction, bool together)
 {
     double inverse[4];
-    real weights[4];
-    vec3 back[4], slower[4];
     for (int i = 0; i < 4; i++)
         inverse[i] = (double)system->constants->inverse_mass[it->nodes[i]];
-    const struct scene_friction *rule =
-        together ? rule_and_weights(system, pair, found, it, weights) : NULL;
-    take_all_but(fraction, together, it, inverse, it->moved, with->moved, back);
-    take_all_but(fraction, together, it, inverse, it->velocity, with->velocity, slower);
+    struct taken taken = find_taken(system, pair, found, it, with, fraction, together);
     if (!together)
-        count_lost(system, with, inverse, slower);
-    vec3 given = {0, 0, 0};
-    double work = 0; // J, of what moves the nodes with a prescribed motion
-    for (int i = 0; i < 4 && with->driven; i++)
-        if (inverse[i] > 0)
-            work -= vec3_dot(slower[i], with->carried[i]) / inverse[i];
-    if (rule) {
-        (void)take_sliding(it, inverse, weights, rule, it->moved, back);
-        given = take_sliding(it, inverse, weights, rule, it->velocity, slower);
-    }
+        count_lost(system, with, inverse, taken.slower);
+    if (together && may_be_released(system, with))
+        note_taken(system, pair, found, &taken);
     if (together && it->tight)
-        part_sides(it, inverse, back);
-    for (int i = 0; i < 4; i++) {
-        const uint32_t node = it->nodes[i];
-        if (!(inverse[i] > 0)) {
-            work += (double)(rule ? weights[i] : 0) * vec3_dot(given, it->velocity[i]);
-            continue;
-        }
-        REAL_NAME(surface_rollback_log)(system, node);
-        state_put(system->state, node, vec3_subtract(state_position(system->state, node), back[i]));
-        put_step_velocity(system, node, vec3_subtract(it->velocity[i], slower[i]));
-        REAL_NAME(surface_rollback_note)(system, node);
-    }
-    system->surface_contact->cut_work += work;
+        part_sides(it, inverse, taken.back);
+    apply_taken(system, it, &taken);
 }
 
 // Whether a tight candidate is cut as soon as its sides come nearer at all: where taking all of
@@ -736,6 +776,86 @@ static bool find_common_motion(struct system *system, struct pair_finder *finder
     return true;
 }
 
+// ---- What cuts have taken too much
+//
+// Candidates are cut one after another. What one takes of a node may leave the sides of another one
+// apart that has been cut before, which has then taken more than it had to. Springs that press
+// nodes onto a heavy body change their velocities in a step by far more than these are, so that a
+// little of that is much energy. So what each candidate takes is found again, without what it has
+// taken before, as with the accumulated impulses of projected Gauss-Seidel iterations (Catto 2005);
+// what passes then is cut.
+
+// How often all candidates are looked at, and the change of what one takes that is too small for
+// it, as a fraction of that.
+enum { RELEASES = 8 };
+static const double RELEASE_LEAST = 1e-3;
+
+static struct taken taken_difference(const struct taken *a, const struct taken *b)
+{
+    struct taken difference = {.work = a->work - b->work};
+    for (int i = 0; i < 4; i++) {
+        difference.back[i] = vec3_subtract(a->back[i], b->back[i]);
+        difference.slower[i] = vec3_subtract(a->slower[i], b->slower[i]);
+    }
+    return difference;
+}
+
+// m2, of all displacements.
+static double taken_square(const struct taken *taken)
+{
+    double square = 0;
+    for (int i = 0; i < 4; i++)
+        square += vec3_dot(taken->back[i], taken->back[i]);
+    return square;
+}
+
+// Finds again what a candidate takes. Returns whether that has changed.
+static bool release_cut(struct system *system, struct candidate_cut *cut)
+{
+    const double square = taken_square(&cut->taken);
+    struct crossing it;
+    struct taken taken = {.work = 0};
+    bool passes = false;
+    REAL_NAME(crossing_find)(system, &cut->pair, &cut->found, &it);
+    for (int i = 0; i < 4; i++) {
+        it.moved[i] = vec3_add(it.moved[i], cut->taken.back[i]);
+        it.velocity[i] = vec3_add(it.velocity[i], cut->taken.slower[i]);
+    }
+    const struct frame with = REAL_NAME(frame_of_cut)(system, &it, true);
+    const double fraction = allowed_fraction(system, &it, &with, true, true, &passes);
+    if (passes || !may_be_released(system, &with))
+        return false;
+    if (fraction < 1)
+        taken = find_taken(system, &cut->pair, &cut->found, &it, &with, fraction, true);
+    const struct taken change = taken_difference(&taken, &cut->taken);
+    if (!(taken_square(&change) > RELEASE_LEAST * RELEASE_LEAST * square))
+        return false;
+    apply_taken(system, &it, &change);
+    cut->taken = taken;
+    return true;
+}
+
+// By the first worker, when nothing passes. Returns whether anything has changed.
+static bool release_cuts(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    bool any = false;
+    it->released_from = it->change_count;
+    it->work_released_from = it->cut_work;
+    for (size_t c = 0; c < it->taken_count && !atomic_load(&it->failed); c++)
+        any |= release_cut(system, &it->taken[c]);
+    return any;
+}
+
+// Goes back to where nothing passed, where that has not been found again.
+static void release_none(struct system *system)
+{
+    struct surface_contact *it = system->surface_contact;
+    REAL_NAME(surface_rollback_undo)(system, it->released_from);
+    it->cut_work = it->work_released_from;
+    it->cuts_again = it->skips = false;
+}
+
 // Cuts what passes until nothing does. Returns the number of rounds on the first worker.
 static int cut_rounds(struct system *system, bool *stuck, const struct worker *worker)
 {
@@ -743,6 +863,7 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
     struct pair_finder finder;
     REAL_NAME(pair_finder_begin)(&finder, it->broad, &it->rules);
     int moving = ROUNDS_MOVING; // of the first round in every direction, which is repeated
+    int releases = RELEASES;
     for (int round = first_round(it);; round++) {
         if (worker->index == 0) {
             it->round = round;
@@ -762,8 +883,24 @@ static int cut_rounds(struct system *system, bool *stuck, const struct worker *w
         }
         worker_barrier(worker);
         const bool again = (it->cuts_again || it->skips) && round + 1 < ROUNDS;
-        if (!again)
-            return round + it->cuts_again;
+        const bool has_released = releases < RELEASES;
+        if (again && has_released && (it->skips || round + 1 == ROUNDS_TOGETHER)) {
+            worker_barrier(worker); // all have read
+            if (worker->index == 0)
+                release_none(system);
+            *stuck = false;
+            worker_barrier(worker);
+            return 1;
+        }
+        if (!again) {
+            if (worker->index == 0)
+                it->releases = round < ROUNDS_TOGETHER && releases > 0 && release_cuts(system);
+            worker_barrier(worker);
+            if (!it->releases)
+                return round + (it->cuts_again || (has_released && round == 0));
+            releases--;
+            round = -1;
+        }
         if (it->moves) {
             moving--;
             round--;
@@ -818,6 +955,7 @@ static void begin_cut(struct surface_contact *it, const struct surface_cuts *bef
 {
     it->cuts = *before;
     it->cut_work = 0;
+    it->taken_count = 0;
 }
 
 // What one candidate leaves may take others where lists were not complete: then all is taken back,
@@ -849,7 +987,7 @@ void REAL_NAME(surface_contact_cut)(struct system *system, const struct worker *
     int rounds = cut_rounds(system, &stuck, worker);
     for (int i = 0; i < WIDENINGS && REAL_NAME(surface_lists_check_cut)(system, worker); i++) {
         if (worker->index == 0) {
-            REAL_NAME(surface_rollback_undo)(system);
+            REAL_NAME(surface_rollback_undo)(system, 0);
             begin_cut(it, &before);
         }
         memset(it->changed + blocks.first, 0, blocks.end - blocks.first);

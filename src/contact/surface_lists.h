@@ -297,6 +297,13 @@ struct surface_contact {
     // otherwise it is at rest.
     bool moves;
     vec3 frame_moved, frame_velocity;
+    // What this cut has taken of candidates that are cut together (surface_limit.c); whether some
+    // of that has changed when it was found again, and the changes of nodes and the work before.
+    struct candidate_cut *taken;
+    size_t taken_count, taken_capacity;
+    bool releases;
+    size_t released_from;
+    double work_released_from;
     uint64_t cuts_seen;   // by surface_contact_has_cut
     double uncut_kinetic; // J, the greatest before a cut since then
     double cut_work;      // J, in the last of them: of nodes and shapes with a prescribed motion

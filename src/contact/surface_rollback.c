@@ -167,12 +167,12 @@ void REAL_NAME(surface_rollback_log)(struct system *system, size_t node)
         change->values[i] = arrays[i] ? arrays[i][node] : 0;
 }
 
-void REAL_NAME(surface_rollback_undo)(struct system *system)
+void REAL_NAME(surface_rollback_undo)(struct system *system, size_t count)
 {
     struct surface_contact *it = system->surface_contact;
     real *arrays[NODE_VALUES];
     values_of(system->state, arrays);
-    while (it->change_count > 0) {
+    while (it->change_count > count) {
         const struct node_change *change = &it->changes[--it->change_count];
         for (int i = 0; i < NODE_VALUES; i++)
             if (arrays[i])
@@ -250,6 +250,7 @@ void REAL_NAME(surface_rollback_free)(struct surface_contact *it)
     for (int axis = 0; axis < 3; axis++)
         free(it->starts[axis]);
     free(it->changes);
+    free(it->taken);
     free(it->driven);
     free(it->lifted);
 }
@@ -258,5 +259,5 @@ uint64_t REAL_NAME(surface_rollback_bytes)(const struct surface_contact *it)
 {
     return (it->starts[0] ? 3 * it->starts_nodes * sizeof(real) : 0) +
            it->change_capacity * sizeof *it->changes + it->driven_capacity * sizeof *it->driven +
-           it->lifted_capacity * sizeof *it->lifted;
+           it->lifted_capacity * sizeof *it->lifted + it->taken_capacity * sizeof *it->taken;
 }

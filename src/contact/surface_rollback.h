@@ -9,6 +9,20 @@
 
 #include "contact/surface_lists.h"
 
+// What a cut takes of the displacements and velocities of the nodes of a candidate, and the work,
+// J, of what moves those with a prescribed motion.
+struct taken {
+    vec3 back[4], slower[4];
+    double work;
+};
+
+// What a cut together with others has taken of a candidate, until it is found again.
+struct candidate_cut {
+    struct block_pair pair;
+    struct candidate found;
+    struct taken taken;
+};
+
 // Where a node of a surface, or of a mesh collider, was at the start of the present step, or
 // substep: what an array has of it, or what follows from its velocity, but for rounding. Once the
 // step is cut, as it was found before that.
@@ -26,8 +40,8 @@ bool REAL_NAME(surface_rollback_begin)(struct system *system, const struct worke
 void REAL_NAME(surface_rollback_log)(struct system *system, size_t node);
 void REAL_NAME(surface_rollback_note)(struct system *system, size_t node);
 
-// Puts all nodes back that have been moved since surface_rollback_begin. By one worker.
-void REAL_NAME(surface_rollback_undo)(struct system *system);
+// Undoes all changes of nodes since surface_rollback_begin but the first `count`. By one worker.
+void REAL_NAME(surface_rollback_undo)(struct system *system, size_t count);
 
 // After the cut.
 void REAL_NAME(surface_rollback_end)(struct surface_contact *it);

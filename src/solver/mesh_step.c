@@ -108,7 +108,7 @@ void mesh_warn_of_long_steps(const taut_solver *solver, const taut_scene *scene,
                    "than surfaces can follow: %s. Use %sa dt of at most %.3g s%s",
                    motion / parts / thickness, parts > 1 ? "substep" : "step",
                    implicit ? "steps take long, and may add energy"
-                            : "they may pass through each other",
+                            : "steps are cut, which takes energy and is work of the mesh",
                    limit > 0 && isfinite(limit) ? "'dt: auto', or " : "",
                    0.8 * solver->dt_rule.mesh_motion_max / fastest,
                    implicit ? ", or 'integrator: xpbd' with substeps" : "");
