@@ -15,8 +15,8 @@
 
 #include "contact/culling.h"
 #include "contact/friction.h"
-#include "contact/surface_shares.h"
 #include "contact/surface_rollback.h"
+#include "contact/surface_shares.h"
 #include "ranks/ranks.h"
 #include "state/reading.h"
 

@@ -9,8 +9,8 @@
 #include "contact/culling.h"
 #include "contact/surface_carriers.h"
 #include "contact/surface_motion.h"
-#include "contact/surface_shares.h"
 #include "contact/surface_rollback.h"
+#include "contact/surface_shares.h"
 #include "state/reading.h"
 
 #include <string.h>

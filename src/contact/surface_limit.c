@@ -25,8 +25,8 @@
 #include "contact/surface_friction_contact.h"
 #include "contact/surface_motion.h"
 #include "contact/surface_planes.h"
-#include "contact/surface_shares.h"
 #include "contact/surface_rollback.h"
+#include "contact/surface_shares.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
 // what one tile moves. So neither the common motion of bodies nor that of the parts of a cloth uses
 // up the skin, and tiles that were far from each other may move by their distance.
 #include "contact/surface_motion.h"
-#include "contact/surface_shares.h"
 #include "contact/surface_rollback.h"
+#include "contact/surface_shares.h"
 
 #include <assert.h>
 

@@ -7,8 +7,8 @@
 // those of the positions for which lists were made: what they have moved since then is subtracted
 // from their distances. They stay for some steps, since where one step is cut the next one often
 // is.
-#include "contact/surface_shares.h"
 #include "contact/surface_rollback.h"
+#include "contact/surface_shares.h"
 
 #include <string.h>
 
