@@ -319,12 +319,12 @@ static void note_taken(struct system *system, const struct block_pair *pair,
                        const struct candidate *found, const struct taken *taken)
 {
     struct surface_contact *it = system->surface_contact;
-    if (!array_reserve((void **)&it->taken, &it->taken_capacity, it->taken_count + 1,
-                       sizeof *it->taken)) {
+    if (!array_reserve((void **)&it->candidate_cuts, &it->candidate_cut_capacity,
+                       it->candidate_cut_count + 1, sizeof *it->candidate_cuts)) {
         atomic_store(&it->failed, true);
         return;
     }
-    it->taken[it->taken_count++] = (struct candidate_cut){*pair, *found, *taken};
+    it->candidate_cuts[it->candidate_cut_count++] = (struct candidate_cut){*pair, *found, *taken};
 }
 
 // Cuts are released with explicit integrators, and beside planes that do not turn.
@@ -842,8 +842,8 @@ static bool release_cuts(struct system *system)
     bool any = false;
     it->released_from = it->change_count;
     it->work_released_from = it->cut_work;
-    for (size_t c = 0; c < it->taken_count && !atomic_load(&it->failed); c++)
-        any |= release_cut(system, &it->taken[c]);
+    for (size_t c = 0; c < it->candidate_cut_count && !atomic_load(&it->failed); c++)
+        any |= release_cut(system, &it->candidate_cuts[c]);
     return any;
 }
 
@@ -955,7 +955,7 @@ static void begin_cut(struct surface_contact *it, const struct surface_cuts *bef
 {
     it->cuts = *before;
     it->cut_work = 0;
-    it->taken_count = 0;
+    it->candidate_cut_count = 0;
 }
 
 // What one candidate leaves may take others where lists were not complete: then all is taken back,

@@ -299,8 +299,8 @@ struct surface_contact {
     vec3 frame_moved, frame_velocity;
     // What this cut has taken of candidates that are cut together (surface_limit.c); whether some
     // of that has changed when it was found again, and the changes of nodes and the work before.
-    struct candidate_cut *taken;
-    size_t taken_count, taken_capacity;
+    struct candidate_cut *candidate_cuts;
+    size_t candidate_cut_count, candidate_cut_capacity;
     bool releases;
     size_t released_from;
     double work_released_from;

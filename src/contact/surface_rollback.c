@@ -250,7 +250,7 @@ void REAL_NAME(surface_rollback_free)(struct surface_contact *it)
     for (int axis = 0; axis < 3; axis++)
         free(it->starts[axis]);
     free(it->changes);
-    free(it->taken);
+    free(it->candidate_cuts);
     free(it->driven);
     free(it->lifted);
 }
@@ -259,5 +259,6 @@ uint64_t REAL_NAME(surface_rollback_bytes)(const struct surface_contact *it)
 {
     return (it->starts[0] ? 3 * it->starts_nodes * sizeof(real) : 0) +
            it->change_capacity * sizeof *it->changes + it->driven_capacity * sizeof *it->driven +
-           it->lifted_capacity * sizeof *it->lifted + it->taken_capacity * sizeof *it->taken;
+           it->lifted_capacity * sizeof *it->lifted +
+           it->candidate_cut_capacity * sizeof *it->candidate_cuts;
 }

@@ -107,8 +107,9 @@ bool node_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *product);
 taut_status build_colliders(const struct build *build, struct bodies *bodies);
 void free_colliders(struct bodies *bodies);
 
-// Allocates the body's arrays, zeroed, and its table of kinds. Rejects more nodes than a body may
-// have, and arrays that need more memory than is left (otherwise the process would be killed while
+// Allocates the body's arrays, zeroed, and its table of kinds. Positions and faces that the body
+// has already, with its counts of nodes and faces, stay. Rejects more nodes than a body may have,
+// and arrays that need more memory than is left (otherwise the process would be killed while
 // filling them). Most scenes that are too large are rejected before they are built
 // (solver/memory_estimate.c), but the content of a file is only known when it has been read.
 taut_status build_allocate(struct build *build, const struct build_counts *counts);
